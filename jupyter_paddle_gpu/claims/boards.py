@@ -203,5 +203,4 @@ class Boards:
             status = (self._folder / f"{file.name}.{job}").lstat()
         except OSError:
             return None
-        its = stat.S_ISREG(status.st_mode) and status.st_uid == file.user and status.st_nlink == 1
-        return status.st_ctime if its else None
+        return status.st_ctime if stat.S_ISREG(status.st_mode) and status.st_uid == file.user else None

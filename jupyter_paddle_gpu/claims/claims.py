@@ -37,6 +37,7 @@ until then its successor has looked, and says who really has them."""
 LOOK_SECONDS = 0.01
 _logger = logging.getLogger(__name__)
 _change = msgspec.structs.replace
+_Change = Callable[[dict[str, Claim]], dict[str, Claim]]
 
 
 class Written(NamedTuple):
@@ -99,9 +100,10 @@ class Claims:
             beside: device -> bytes that other jobs of this store have of it.
 
         Raises:
-            PaddleGpuError: `device_held`.
+            PaddleGpuError: `device_held`; `device_unclaimed` where this store's file cannot be written (a full disk):
+                nobody would know of the job.
         """
-        if not devices:
+        if not devices or shared.fault(self._folder) is not None:
             return
         now, parts = time.time(), tuple(part.bytes for part in shares)
         mine = Claim(job=job, devices=devices, state="wanted", since=now, process=this_process(), shares=parts)
@@ -109,8 +111,7 @@ class Claims:
             device: part.most - part.bytes - (beside or {}).get(device, 0)
             for device, part in zip(devices, shares, strict=False)
         }
-        if not self._put(mine):
-            return  # there is no folder, or the disk is full: what the others wrote still counts (`held`)
+        self._put(mine)
         ahead = self._wait(mine, left)
         if ahead is None:
             self._put(_change(mine, state="held"))
@@ -168,23 +169,33 @@ class Claims:
             others = (one for one in written(self._folder, sure=sure) if one.inode != own)
             yield from (one for one in others if _counts(one))
 
-    def _put(self, claim: Claim) -> bool:
-        return self._changed(lambda claims: {**claims, claim.job: claim})
+    def _put(self, claim: Claim) -> None:
+        """Raises `PaddleGpuError`: `device_unclaimed`."""
+        try:
+            self._write(lambda claims: {**claims, claim.job: claim})
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise PaddleGpuError.of(
+                reasons.device_unclaimed(claim.devices[0], str(self._folder), why), status=507
+            ) from error
 
-    def _changed(self, change: Callable[[dict[str, Claim]], dict[str, Claim]]) -> bool:
+    def _changed(self, change: _Change) -> bool:
         """Change this store's claims; whether that could be written."""
         if shared.fault(self._folder) is not None:
             return False
         try:
-            with self._lock, self._alone(), self._open() as descriptor:
-                _, before = records.read(descriptor)
-                after = tuple(change({claim.job: claim for claim in before}).values())
-                if after != before:
-                    records.write(descriptor, after)
+            self._write(change)
         except OSError as error:
-            _logger.warning("%s cannot be written, devices are not claimed: %s", self._folder, error)
+            _logger.warning("%s cannot be written, what is claimed there stays as it was: %s", self._folder, error)
             return False
         return True
+
+    def _write(self, change: _Change) -> None:
+        with self._lock, self._alone(), self._open() as descriptor:
+            _, before = records.read(descriptor)
+            after = tuple(change({claim.job: claim for claim in before}).values())
+            if after != before:
+                records.write(descriptor, after)
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[int]:

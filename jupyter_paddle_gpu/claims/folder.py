@@ -6,6 +6,7 @@ followed, nothing but a plain file is opened, and of each user only so many file
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -20,6 +21,7 @@ from ..domain.messages import Message
 
 FILES_OF_A_USER = 32
 """So many of one user's stores count: whoever makes more hides nobody's but his own."""
+PROTECTED_LINKS = Path("/proc/sys/fs/protected_hardlinks")
 _NAMES = 8
 """So many names are tried for one's own file, should somebody else have made one of that name."""
 DEAR_SECONDS = 0.05
@@ -83,6 +85,14 @@ def _replaceable(folder: Path) -> Message | None:
     return None
 
 
+def links_are_open() -> bool:
+    """Whether the kernel lets anybody give another user's file a second name."""
+    try:
+        return PROTECTED_LINKS.read_text().strip() == "0"
+    except OSError:  # no Linux
+        return False
+
+
 def name_of(user: int) -> str:
     """A user's name; the number of one who has none."""
     import pwd
@@ -103,7 +113,7 @@ def open_own(folder: Path, store: Path, size: int) -> int:
             failure = error
             continue
         try:
-            _prepare(descriptor, size)
+            _prepare(descriptor, path.name, size)
         except OSError as error:
             os.close(descriptor)
             failure = error
@@ -117,11 +127,14 @@ def own_inode(folder: Path, store: Path) -> int | None:
     """Which file of the folder is this store's; None where it has none yet."""
     for path in own_paths(folder, store):
         try:
-            status = path.lstat()
+            descriptor = os.open(path, os.O_RDONLY | _FLAGS)
         except OSError:
             continue
-        if _is_own(status):
-            return status.st_ino
+        try:
+            if _is_own(descriptor, path.name):
+                return os.fstat(descriptor).st_ino
+        finally:
+            os.close(descriptor)
     return None
 
 
@@ -131,17 +144,31 @@ def own_paths(folder: Path, store: Path) -> Iterator[Path]:
     return (folder / (f"{name}-{number}" if number else name) for number in range(_NAMES))
 
 
-def _is_own(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and status.st_nlink == 1
-
-
-def _prepare(descriptor: int, size: int) -> None:
+def _is_own(descriptor: int, name: str) -> bool:
     status = os.fstat(descriptor)
-    if not _is_own(status):
-        raise PermissionError("not a file of this user's alone")
-    if status.st_size < size:
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and _is_its_name(descriptor, name)
+
+
+def _is_its_name(descriptor: int, name: str) -> bool:
+    """Whether a file has the name under which its store made it.
+
+    Where the kernel lets anybody link any file (`fs.protected_hardlinks` is 0) a file may have a second name, and any
+    file of a user's may lie here under a store's: those that have two names end with their own.
+    """
+    status = os.fstat(descriptor)
+    signed, place = name.encode(), status.st_size - len(name)
+    return status.st_nlink == 1 or (place > 0 and os.pread(descriptor, len(signed), place) == signed)
+
+
+def _prepare(descriptor: int, name: str, size: int) -> None:
+    if not _is_own(descriptor, name):
+        raise PermissionError(errno.EPERM, "not a file of this store's", name)
+    there, signed = os.fstat(descriptor).st_size, name.encode()
+    if there < size + len(signed):
         os.fchmod(descriptor, 0o644)  # whatever the umask says: the others are to read it
-        os.pwrite(descriptor, bytes(size), 0)
+        if there < size and os.pwrite(descriptor, bytes(size), 0) < size:  # takes the room
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+        os.pwrite(descriptor, signed, size)
 
 
 def files(folder: Path, *, sure: bool = False) -> Iterator[SharedFile]:
@@ -161,7 +188,7 @@ class _Listing(NamedTuple):
 
     Attributes:
         changed: when a name came or went last, in nanoseconds; None: so shortly before that it could not be told from
-            what came next.
+            what came next, or a file was left out that may yet say whose it is.
         rests_until: by the monotonic clock.
     """
 
@@ -179,20 +206,21 @@ def _names(folder: Path, *, sure: bool) -> tuple[str, ...]:
         if known is not None and (known.changed == changed or (not sure and time.monotonic() < known.rests_until)):
             return known.names
         began = time.thread_time()
-        names = _stores(folder)
+        names, certain = _stores(folder)
     except OSError:  # the folder went
         return ()
     took = time.thread_time() - began
     rest = time.monotonic() + RESTS * took if took > DEAR_SECONDS else 0.0
-    settled = time.time_ns() - changed > _TICK_NANOSECONDS
+    settled = certain and time.time_ns() - changed > _TICK_NANOSECONDS
     _listings[folder] = _Listing(names, changed if settled else None, rest)
     return names
 
 
-def _stores(folder: Path) -> tuple[str, ...]:
-    """Names that stores give their files, so many of each user's: whoever makes more hides his own."""
+def _stores(folder: Path) -> tuple[tuple[str, ...], bool]:
+    """Names that stores give their files, so many of each user's: whoever makes more hides his own; and whether all
+    that were left out stay so while nothing comes or goes."""
     counted: Counter[int] = Counter()
-    found = []
+    found, certain = [], True
     with os.scandir(folder) as entries:
         for entry in entries:
             if not _NAME.fullmatch(entry.name):
@@ -201,10 +229,14 @@ def _stores(folder: Path) -> tuple[str, ...]:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # gone
                 continue
-            if stat.S_ISREG(status.st_mode) and counted[status.st_uid] < FILES_OF_A_USER:
-                counted[status.st_uid] += 1
-                found.append(entry.name)
-    return tuple(found)
+            if not stat.S_ISREG(status.st_mode) or counted[status.st_uid] >= FILES_OF_A_USER:
+                continue
+            if status.st_nlink > 1 and not any(_opened(folder / entry.name, Counter())):
+                certain = False  # nobody's of that name: it would count as one of a user's who never put it here
+                continue
+            counted[status.st_uid] += 1
+            found.append(entry.name)
+    return tuple(found), certain
 
 
 def _opened(path: Path, counted: Counter[int]) -> Iterator[SharedFile]:
@@ -217,8 +249,8 @@ def _opened(path: Path, counted: Counter[int]) -> Iterator[SharedFile]:
         return
     try:
         status = os.fstat(descriptor)  # of what was opened, whatever was there before
-        counted[status.st_uid] += 1
-        if stat.S_ISREG(status.st_mode):
+        if stat.S_ISREG(status.st_mode) and _is_its_name(descriptor, path.name):
+            counted[status.st_uid] += 1
             yield SharedFile(path.name, status.st_uid, status.st_ino, descriptor)
     finally:
         os.close(descriptor)

@@ -22,7 +22,7 @@ def learned() -> None:
 @click.pass_obj
 def show(face: Face, /) -> View:
     """Show what was learned, part by part, and whether it has proven itself here."""
-    return LearnedView(face.services.learned_report())
+    return LearnedView(face.services.learned_report(), face.services.find_accelerator)
 
 
 @learned.command()
@@ -30,7 +30,7 @@ def show(face: Face, /) -> View:
 @click.pass_obj
 def replay(face: Face, /) -> View:
     """See each job again with what was known before it: what was foretold, and who would have chosen which card."""
-    return ReplayView(face.services.learned_report(replayed=True))
+    return ReplayView(face.services.learned_report(replayed=True), face.services.find_accelerator)
 
 
 @learned.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from .face import Face, View
 from .options import json_option
 from .views.job import DoneView
 from .views.policy import PolicyView
+
+if TYPE_CHECKING:
+    from ..services.policies.overview import Scope
 
 
 @click.group()
@@ -27,12 +31,21 @@ _folder = click.option(
 
 
 @policy.command()
+@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--as",
+    "scope",
+    type=click.Choice(("system", "user", "notebook")),
+    help="Whose FILE is to be: it takes the place of that one. By default the one that it is by its place.",
+)
 @_folder
 @json_option
 @click.pass_obj
-def check(face: Face, /, folder: Path | None) -> View:
-    """Say whether the policy files are right; exit with 1 where one is not."""
-    return PolicyView(face.services.policy_report(folder or Path.cwd()), values=False)
+def check(face: Face, /, file: Path | None, scope: Scope | None, folder: Path | None) -> View:
+    """Say whether the policy files are right, or FILE before it takes its place; exit with 1 where one is not."""
+    if scope is not None and file is None:
+        raise click.UsageError("--as says whose FILE is to be: name the file.")
+    return PolicyView(face.services.policy_report(folder or Path.cwd(), file=file, scope=scope), values=False)
 
 
 @policy.command()

@@ -17,4 +17,4 @@ def prices(face: Face, /, update: bool) -> View:
     """Show what an hour of each card costs."""
     market = face.services.prices(update=update)
     policy = face.services.policy
-    return PricesView(market, policy.prices, policy.currency)
+    return PricesView(market, policy.prices, policy.currency, face.services.find_accelerator)

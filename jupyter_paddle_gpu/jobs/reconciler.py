@@ -149,6 +149,8 @@ class Reconciler:
                 rows.tell_place(self._store, turn.job, turn.reason, place_of(turn, turn.job.place, time.time()))
 
     def _begin(self, job: Job, turn: queue.Turn) -> None:
+        names = self.planner.names(turn)
+
         def make(now: Job) -> Job:
             if now.state != "queued":  # cancelled since the queue was read, or begun by another reconciler
                 raise PaddleGpuError("bad_move", "Job {id} is {state} already.", status=409, id=now.id, state=now.state)
@@ -156,7 +158,7 @@ class Reconciler:
                 now,
                 state="preparing",
                 device_ids=turn.device_ids,
-                device_names=self.planner.names(turn),
+                device_names=names,
                 shares=turn.shares,
                 price=self.planner.price(turn),
                 # It still stands while this one tries whether the engine answers again.
@@ -167,7 +169,11 @@ class Reconciler:
                 place=None,
             )
 
-        self._starting.begin(self._store.change(job.id, make, claim=turn.device_ids, shares=turn.shares))
+        try:
+            begun = self._store.change(job.id, make, claim=turn.device_ids, shares=turn.shares)
+        except PaddleGpuError as error:
+            raise PaddleGpuError.of(reasons.called(error.message, names), status=error.status) from error
+        self._starting.begin(begun)
 
     # ---- reconciling
 
@@ -250,7 +256,7 @@ class Reconciler:
         engine.collect(job, folder)
         ending = with_measurements(ending_of(job, folder, observation), job, self._sampling.finish(job, folder))
         ending = self._learnt_from(job, self._with_lost_device(job, engine, ending))
-        ending = _change(ending, reason=explained(engine, ending.reason))
+        ending = _change(ending, reason=reasons.called(explained(engine, ending.reason), job.device_names))
         if ending.result is None or ending.result.reason == "runner_vanished":
             log.say(folder, *list(log.phrases(ending.reason))[:1])
             _publish_partial(job, folder)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .plans.plans import Plans
     from .policies.files import Policies
     from .policies.market import Market
-    from .policies.overview import PolicyReport
+    from .policies.overview import PolicyReport, Scope
 
 T = TypeVar("T")
 
@@ -130,7 +130,7 @@ class Components:
             return self.policies
         settings, types = self.settings, self.registry.types
         fixed = settings.system_policy_file
-        found = load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=folder)
+        found = load_policies(settings.policy_file, settings.data_folder, types, fixed, beside=find_beside(folder))
         return self.learned.within(self._priced(found))
 
     def _priced(self, policies: Policies) -> Policies:
@@ -147,11 +147,18 @@ class Components:
         folder = self.settings.data_folder
         return market.update(folder) if update else market.load(folder)
 
-    def policy_report(self, folder: Path | None = None) -> PolicyReport:
-        """The policy files that count for notebooks in a folder, what they settle together, and what is wrong."""
+    def policy_report(
+        self, folder: Path | None = None, *, file: Path | None = None, scope: Scope | None = None
+    ) -> PolicyReport:
+        """The policy files that count for notebooks in a folder, what they settle together, and what is wrong.
+
+        Args:
+            file: one that is to take the place of the system's, the user's or the notebook's (`scope`; None: of the one
+                that it is by its place).
+        """
         from .policies.overview import report
 
-        found = report(self.settings, self.registry.types, folder)
+        found = report(self.settings, self.registry.types, folder, file=file, scope=scope)
         asked = found.settled.get("scheduler", {}).get("algorithm") == "learned"
         if not asked or (proof := self.learned.proof()).proven:
             return found

@@ -214,6 +214,13 @@ def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
             yield Check(name="policy", ok=False, finding=finding, needed=False)
 
 
+LINKS_OPEN = Message(
+    code="links_open",
+    text="Users of this machine can link each other's files, and so make each other's places in the queue younger.",
+    hint="Let nobody link what is not theirs: `sudo sysctl fs.protected_hardlinks=1`.",
+)
+
+
 def _claims(inventory: Inventory, folder: Path) -> Iterable[Check]:
     """Whether devices are shared with the machine's other users; of no interest without any, unless it is prepared."""
     if not (accelerators(inventory) or folder.exists()) or not hasattr(os, "geteuid"):
@@ -225,6 +232,8 @@ def _claims(inventory: Inventory, folder: Path) -> Iterable[Check]:
         params={"folder": str(folder)},
     )
     yield Check(name="claims", ok=fault is None, finding=fault or shared, needed=False)
+    if fault is None and claims.links_are_open():
+        yield Check(name="claims", ok=False, finding=LINKS_OPEN, needed=False)
 
 
 def _queue(inventory: Inventory, folder: Path) -> Iterable[Check]:

@@ -330,9 +330,9 @@ class Services(Machine):
         """
         from .jobs.explaining import explain
 
-        job = self.find_job(job_id)
+        job, queue = self.find_job(job_id), self.jobs.queue.view
         jobs, engines = self.jobs.list(), self.engines
-        found = explain(job, jobs, engines, self._devices_now, self.policy, claims=self.claims)
+        found = explain(job, jobs, engines, self._devices_now, self.policy, claims=self.claims, queue=queue)
         if self.policies.scheduler.algorithm != "learned" or (proof := self.learned.proof()).proven:
             return found
         return msgspec.structs.replace(found, notes=(*found.notes, proof.reason))

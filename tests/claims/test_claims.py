@@ -221,20 +221,72 @@ def test_somebody_has_made_a_file_of_ones_own_name(people, shared):
     assert people(1).sees() == {"A": "61001 job"}
 
 
-def test_a_full_disk_keeps_nobody_who_was_there_from_claiming(people, small_disk, tmp_path):
+NEWCOMER = """
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+try:
+    claims.take('his', ('C',))
+except PaddleGpuError as error:
+    print(error.message.render())
+"""
+
+
+def test_on_a_full_disk_who_was_there_claims_and_who_is_new_takes_nothing(people, small_disk):
+    """Of two newcomers neither could know of the other."""
     disk = small_disk(1)
     disk.chmod(0o1777)
     for number in (0, 1):
         people(number).shared = disk
     people(0).holding("A").kill()
-    with (disk / "filler").open("wb", buffering=0) as filler, pytest.raises(OSError, match="No space"):
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
         while True:
-            filler.write(bytes(4096))
+            file.write(bytes(4096))
     people(0).holding("B")
-    # Who comes new cannot write; he keeps to what the others wrote.
     assert people(1).sees() == {"B": "61001 job"}
+    told = people(1).run(NEWCOMER)
+    assert told == f"Does not start yet: others cannot be told that it has C, since {disk} cannot be written " + (
+        "(No space left on device)."
+    )
+    filler.unlink()
     people(1).holding("C")
+    assert people(0).sees() == {"C": "61002 job"}
+
+
+def test_links_to_a_users_files_change_nothing(people, shared):
+    """As a kernel allows them that does not protect hard links: to his own file here under another of his names, and to
+    forty others of his under names of stores, which would be more than are read of a user."""
+    people(0).holding("A")
+    (own,) = shared.iterdir()
+    (shared / f"{own.name}-1").hardlink_to(own)
+    others = people(0).store(1)
+    for number in range(40):
+        other = others / str(number)
+        other.write_bytes(own.read_bytes())
+        os.chown(other, people(0).user, people(0).user)
+        (shared / f"{people(0).user}-{number:016x}").hardlink_to(other)
+    assert people(1).sees() == {"A": "61001 job"}
+    people(0).holding("B", job="second")
+    assert people(1).sees() == {"A": "61001 job", "B": "61001 second"}
     assert people(0).sees() == {}
+    private = others / "0"
+    name = next(shared_folder.own_paths(shared, others)).name.replace(f"{os.geteuid()}-", f"{people(0).user}-", 1)
+    (shared / name).hardlink_to(private)
+    before = private.read_bytes()
+    program = "claims.take('third', ('C',)); print('has', flush=True); sys.stdin.readline()"
+    assert people(0).start(program, store=1).stdout.readline() == "has\n"
+    assert private.read_bytes() == before
+    assert people(1).sees() == {"A": "61001 job", "B": "61001 second", "C": "61001 third"}
+
+
+def test_a_file_that_was_linked_before_it_said_whose_it_is_is_seen_as_soon_as_it_does(shared, tmp_path):
+    file = shared / f"0-{0:016x}"
+    file.write_bytes(b"x" * 100)
+    (tmp_path / "link").hardlink_to(file)
+    os.utime(shared, (0, 0))
+    assert list(shared_folder.files(shared)) == []
+    with file.open("ab") as opened:
+        opened.write(file.name.encode())
+    assert [one.name for one in shared_folder.files(shared, sure=True)] == [file.name]
 
 
 @pytest.mark.parametrize("make", [

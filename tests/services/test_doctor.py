@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.claims import folder as claims
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.messages import Message
@@ -59,7 +60,7 @@ def test_says_nothing_of_a_kernel_without_paddle(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="the shared folder must be root's")
-def test_says_how_devices_are_shared_with_other_users(tmp_path):
+def test_says_how_devices_are_shared_with_other_users(tmp_path, monkeypatch):
     host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
     card = Device(id="GPU-one", index=0, vendor="nvidia", name="Stand-in", memory_total=1 << 30)
 
@@ -77,6 +78,9 @@ def test_says_how_devices_are_shared_with_other_users(tmp_path):
     ready = [(True, "claims_shared"), (True, "queue_shared")]
     assert [(check.ok, check.finding.code) for check in found(card)] == ready
     assert [(check.ok, check.finding.code) for check in found()] == ready  # prepared before the card is there
+    (tmp_path / "open").write_text("0\n")
+    monkeypatch.setattr(claims, "PROTECTED_LINKS", tmp_path / "open")
+    assert [check.finding.code for check in found() if not check.ok] == ["links_open"]
     (tmp_path / "claims").chmod(0o755)
     assert [check.ok for check in found()] == [False, True]
 

@@ -11,6 +11,7 @@ import pytest
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.learned import LearnedView, ReplayView
+from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.decisions import Need
@@ -72,9 +73,14 @@ def test_the_policy_decides_who_decides_and_it_is_told_until_then(tmp_path: Path
     assert "learned_young" not in [note.code for note in services.policy_report().notes]
     report = services.learned_report(replayed=True)
     assert (report.asked, report.active, report.kept, report.measured) == (True, True, 60, 60)
-    rows = LearnedView(report).rows(Speech("en"))
+    rows = LearnedView(report, find).rows(Speech("en"))
     assert [row[0] for row in rows][:1] == ["every step"] and {row[0] for row in rows} >= {"T4 16GB", "A100 SXM 80GB"}
-    assert len(ReplayView(report).rows(Speech("en"))) == len(report.replayed) == 50
+    assert len(ReplayView(report, find).rows(Speech("en"))) == len(report.replayed) == 50
+    home_grown = msgspec.structs.replace(report.replayed[0], card="Ascend 910B2", rules="MLU370-X8", learned="")
+    (row,) = ReplayView(msgspec.structs.replace(report, replayed=(home_grown,)), find).rows(Speech("en"))
+    assert row[1] == "Ascend 910B2 (not checked on hardware)" and row[4].endswith(
+        "s, MLU370-X8 (not checked on hardware)"
+    )
     services.learned_export(tmp_path / "out.jsonl")
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert [json.loads(line)["job"] for line in lines] == [f"j{at}" for at in range(60)]
@@ -90,7 +96,8 @@ def test_the_rules_decide_where_nobody_asked_and_the_report_offers_it(services: 
     for run in history(60):
         services.learned.history.add(run)
     assert not services.policy.experience.active
-    assert "learned_offer" in [one.code for one in LearnedView(services.learned_report()).sentences(Speech("en"))]
+    view = LearnedView(services.learned_report(), find)
+    assert "learned_offer" in [one.code for one in view.sentences(Speech("en"))]
     services.close()
 
 

@@ -11,7 +11,7 @@ from ...domain.jobs.job import Job
 from ...domain.variables import Difference
 from ..speech import Speech, number, run_time, size
 from .changes import STYLES
-from .job import measured_bytes, state
+from .job import device_names, measured_bytes, state
 from .machine import TableView
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ class ComparisonView(TableView):
         before, after = self._jobs
         rows: list[Sequence[str]] = [_differing(say, one) for one in self.data.differs if one.kind != "code"]
         now = time.time()
+        devices = ["\n".join(device_names(say, job)) or "–" for job in self._jobs]
+        if devices[0] != devices[1]:
+            rows.append((say("Devices"), *devices))
         rows += [
             (say("State"), state(say, before), state(say, after)),
             (say("Time"), run_time(before, now), run_time(after, now)),

@@ -196,10 +196,14 @@ class DoneView(View):
         return f"<p>{escape(self._sentence)}</p>"
 
 
+def device_names(say: Speech, job: Job) -> list[str]:
+    """What a job's devices were called when they were given."""
+    named = job.device_names
+    return [named[one].render(say.translate) if one in named else one for one in job.device_ids]
+
+
 def _devices(say: Speech, job: Job) -> Iterator[str]:
     """What the devices are called, each with the job's share of it."""
-    for identity, part in zip_longest(job.device_ids, job.shares[: len(job.device_ids)]):
-        named = job.device_names.get(identity)
-        device = str(identity) if named is None else named.render(say.translate)
+    for device, part in zip_longest(device_names(say, job), job.shares[: len(job.device_ids)]):
         share = None if part is None else say("{share} of {total}", share=size(part.bytes), total=size(part.total))
         yield device if share is None else f"{device} ({share})"

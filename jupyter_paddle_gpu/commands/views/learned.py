@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.messages import Message
 from ..speech import Speech
-from .machine import TableView
+from .machine import Find, TableView, card_name
 
 if TYPE_CHECKING:
     from ...domain.learned import LearnedReport
@@ -18,8 +18,9 @@ class LearnedView(TableView):
 
     folding = (0,)
 
-    def __init__(self, report: LearnedReport) -> None:
+    def __init__(self, report: LearnedReport, find: Find) -> None:
         self.data: LearnedReport = report
+        self._find = find
 
     def lead(self, say: Speech) -> str:
         """Who decides, and why."""
@@ -40,7 +41,7 @@ class LearnedView(TableView):
         }
         return [
             (
-                names.get(effect.name, effect.name),
+                names.get(effect.name) or card_name(say, effect.name, self._find),
                 say("{factor} ({low} to {high})", **_factors(effect.factor, effect.low, effect.high)),
                 str(effect.jobs),
             )
@@ -72,8 +73,9 @@ class ReplayView(TableView):
     optional = (5,)
     folding = (1,)
 
-    def __init__(self, report: LearnedReport) -> None:
+    def __init__(self, report: LearnedReport, find: Find) -> None:
         self.data: LearnedReport = report
+        self._find = find
 
     def lead(self, say: Speech) -> str:
         """Who decides, and why."""
@@ -88,11 +90,11 @@ class ReplayView(TableView):
         return [
             (
                 row.job,
-                row.card,
+                card_name(say, row.card, self._find),
                 f"{row.measured:.2g} s",
                 say("{likely} s ({low} to {high})", **_seconds(row.expected, row.low, row.high)),
-                say("{likely} s, {card}", likely=f"{row.roofline:.2g}", card=row.rules),
-                row.learned,
+                say("{likely} s, {card}", likely=f"{row.roofline:.2g}", card=card_name(say, row.rules, self._find)),
+                card_name(say, row.learned, self._find),
             )
             for row in self.data.replayed
         ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +120,16 @@ def marked(say: Speech, name: str, *, simulated: bool = False, checked: bool = T
     """A device's name with what has to be known of it."""
     marks = [say("simulated")] * simulated + [say("not checked on hardware")] * (not checked)
     return name + (f" ({', '.join(marks)})" if marks else "")
+
+
+Find = Callable[[str], Accelerator | None]
+"""A card's row in the catalogue, by its name."""
+
+
+def card_name(say: Speech, name: str, find: Find) -> str:
+    """A card's name, with what has to be known of it."""
+    row = find(name)
+    return marked(say, name, checked=row is None or row.checked)
 
 
 def _device_row(say: Speech, device: Device) -> Sequence[str]:

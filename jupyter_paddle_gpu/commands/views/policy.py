@@ -47,7 +47,7 @@ class PolicyView(TableView):
     def sentences(self, say: Speech) -> Sequence[Message]:
         """What is wrong, and what else is to be said."""
         if self.data.problems:
-            return self.data.problems
+            return (*self.data.problems, *self.data.notes)
         found = any(place.found for place in self.data.places)
         none = Message(
             code="policy_none",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.messages import Message
 from ..speech import Speech
-from .machine import TableView
+from .machine import Find, TableView, card_name
 
 if TYPE_CHECKING:
     from ...services.policies.market import Market
@@ -18,9 +18,9 @@ class PricesView(TableView):
 
     folding = (0,)
 
-    def __init__(self, market: Market, own: Mapping[str, float], currency: str) -> None:
+    def __init__(self, market: Market, own: Mapping[str, float], currency: str, find: Find) -> None:
         self.data: Market = market
-        self._own, self._currency = own, currency
+        self._own, self._currency, self._find = own, currency, find
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
@@ -31,7 +31,7 @@ class PricesView(TableView):
         own = [(name, f"{price:g} {self._currency}", say("the policy")) for name, price in self._own.items()]
         market = f"{self.data.source}, {self.data.date}"
         rest = [(name, f"{price:g} {self.data.currency}", market) for name, price in self.data.prices.items()]
-        return [*own, *rest]
+        return [(card_name(say, name, self._find), price, source) for name, price, source in (*own, *rest)]
 
     def sentences(self, say: Speech) -> Sequence[Message]:
         """What to do where there are none."""

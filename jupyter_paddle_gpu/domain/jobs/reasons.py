@@ -7,7 +7,10 @@ depends on the code and never on a text.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
+
+import msgspec
 
 from ..devices import DeviceHolder
 from ..messages import Message, Param
@@ -15,8 +18,10 @@ from ..messages import Message, Param
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
 DEVICE_HELD: Final = "device_held"
-DEVICE_UNKNOWN: Final = "device_unknown"
 """Code of what jobs wait for whose device another user's job has, or another store's."""
+DEVICE_UNCLAIMED: Final = "device_unclaimed"
+"""Code of what jobs wait for of whose device the others could not be told."""
+DEVICE_UNKNOWN: Final = "device_unknown"
 PACKAGES: Final = {
     "cv2": "opencv-python-headless",
     "PIL": "Pillow",
@@ -81,6 +86,29 @@ def device_held(device: Param, holder: DeviceHolder) -> Message:
         hint="It starts by itself when that job has ended; `jupyter paddle-gpu gpus` lists the devices.",
         params={"device": device, "job": holder.job, "owner": holder.owner},
     )
+
+
+def device_unclaimed(device: Param, folder: str, why: str) -> Message:
+    """Nobody else would know that the job has its device: it does not start, however free that is."""
+    return Message(
+        code=DEVICE_UNCLAIMED,
+        text="Does not start yet: others cannot be told that it has {device}, since {folder} cannot be written "
+        "({why}).",
+        hint="It starts by itself when there is room for its file again: free some, or ask the administrator to.",
+        params={"device": device, "folder": folder, "why": why},
+    )
+
+
+def called(reason: Message, names: Mapping[str, Message]) -> Message:
+    """The same with the devices in `device` (ids with commas between them) by what they are called, as far as that is
+    known; a command in the hint keeps the ids (`id`)."""
+    ids = str(reason.params.get("device", "")).split(",")
+    if not any(one in names for one in ids):
+        return reason
+    parts: dict[str, Param] = {f"device{number}": names.get(one, one) for number, one in enumerate(ids)}
+    listed = Message(code="devices", text=", ".join(f"{{{field}}}" for field in parts), params=parts)
+    whole = listed if len(ids) > 1 else names[ids[0]]
+    return msgspec.structs.replace(reason, params={**reason.params, "device": whole})
 
 
 def succeeded() -> Message:

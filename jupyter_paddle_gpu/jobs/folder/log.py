@@ -153,9 +153,17 @@ def tell(folder: JobFolder, *messages: Message) -> bool:
     return say(folder, *(phrase for message in messages for phrase in phrases(message)))
 
 
+_DEVICES = ("device", "devices")
+"""Codes of what devices are called (`matching.sentences.named`)."""
+
+
 def phrases(message: Message) -> Iterator[str | Phrase]:
-    """Sentence and next step; one that has another sentence within is English text."""
-    params = {name: value for name, value in message.params.items() if not isinstance(value, Message)}
+    """Sentence and next step; one that has another sentence than a device's name within is English text."""
+    called = {
+        name: value.render() if isinstance(value, Message) and value.code in _DEVICES else value
+        for name, value in message.params.items()
+    }
+    params = {name: value for name, value in called.items() if not isinstance(value, Message)}
     for template, rendered in ((message.text, message.render()), (message.hint, message.render_hint())):
         if template:
             whole = len(params) == len(message.params)

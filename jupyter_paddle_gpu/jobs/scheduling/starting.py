@@ -106,7 +106,7 @@ class Starting:
             else:
                 handle, started = job.handle, seen.started
         except PaddleGpuError as error:
-            self._not_started(job, error.message)
+            self._not_started(job, reasons.called(error.message, job.device_names))
             return
         except OSError as error:
             full = files.is_full(error)
@@ -140,7 +140,10 @@ class Starting:
         if self._store.get(job.id).state == "stopping":
             return
         if reason.code == "engine_unreachable" and not self._engines[job.spec.engine].supported_features().available:
-            self._wait_for_engine(job, reason)
+            self._put_off(job, reasons.engine_away(reason))
+            return
+        if reason.code == reasons.DEVICE_UNCLAIMED:
+            self._put_off(job, reason)
             return
         self._told.discard(job.id)
         # A driver that lists a card and does not give it would go on for ever: so many attempts, as for any fault.
@@ -174,16 +177,15 @@ class Starting:
             return True
         return False
 
-    def _wait_for_engine(self, job: Job, reason: Message) -> None:
-        """The engine answers nobody: that is no attempt of this job's. It goes back to its place until it does."""
-        again = reasons.engine_away(reason)
+    def _put_off(self, job: Job, reason: Message) -> None:
+        """What is missing is nothing of the job's, and may come back at any time: that is no attempt of its."""
         if job.id not in self._told:
             self._told.add(job.id)
-            log.tell(self._folder_of(job.id), again)
+            log.tell(self._folder_of(job.id), reason)
         later = time.time() + self._settings.retry_seconds
 
         def make(now: Job) -> Job:
-            return _change(now, state="queued", not_before=later, reason=again, attempts=now.attempts - 1)
+            return _change(now, state="queued", not_before=later, reason=reason, attempts=now.attempts - 1)
 
         self._store.change(job.id, make)
 

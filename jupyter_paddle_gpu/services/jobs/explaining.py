@@ -12,6 +12,7 @@ from ...domain.devices import Device, DeviceHolder, Inventory
 from ...domain.jobs.job import ENDED, Job
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
+from ...domain.queues import QueueView
 from ...engines.base import Engine
 from ...engines.capabilities import inventory_of
 from ...jobs.scheduling.queue import choice_of, need_of
@@ -64,10 +65,12 @@ def explain(
     policy: Policy,
     *,
     claims: Claims | None = None,
+    queue: Callable[[], QueueView],
 ) -> JobExplained:
     """The table of a job: what it has where it has started, else what it would get now.
 
     Args:
+        queue: what it waits for, as everybody is told who looks at the queue: behind whom, and what is kept for them.
         jobs: all of this store, of which those at work have their devices.
         engines: by name; they are asked what other users' jobs have, and `claims` those that share a folder.
     """
@@ -93,6 +96,6 @@ def explain(
     else:
         decision = decide(need, offer, policy, choice_of(job))
     rows = table(need, inventory.devices, policy, decision, offer=offer, share=choice_of(job).share)
-    # What is kept for those ahead of it the queue knows.
-    behind = job.reason if job.state == "queued" and decision.outcome == "run" else None
-    return JobExplained(job_id=job.id, reason=behind or decision.reason, devices=rows, notes=decision.notes)
+    waits = job.state == "queued" and decision.outcome in ("run", "wait")
+    told = next((one.reason for one in queue().entries if one.job == job.id), None) if waits else None
+    return JobExplained(job_id=job.id, reason=told or decision.reason, devices=rows, notes=decision.notes)

@@ -113,7 +113,7 @@ def load_policies(
     Each engine has a section of its name, with the fields of its settings.
 
     Args:
-        beside: the notebook's folder.
+        beside: the file beside the notebook.
 
     Raises:
         PaddleGpuError: `policy_unreadable`, `policy_wrong`, `policy_renamed` (503), with the file, the place and the
@@ -144,7 +144,7 @@ def load_policies(
         both = msgspec.structs.replace(both, engines=engines, own_file=str(own), overruled=overruled)
         found = _named(both, system)
     found = found if first is None else msgspec.structs.replace(found, common=first.scheduler)
-    here = None if beside is None else _read(find_beside(beside), types, beside=True)
+    here = None if beside is None else _read(beside, types, beside=True)
     return found if here is None else _beside(found, held, here, types)
 
 

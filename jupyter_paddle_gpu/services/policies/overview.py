@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,7 +13,7 @@ from ...domain.messages import Message
 from ...engines.engine_type import EngineType
 from ...notices.settings import masked
 from ..settings import OLD_POLICY_FILE, POLICY_FILE, Settings, policy_in
-from .files import Policies, load_policies
+from .files import Policies, find_beside, load_policies
 from .reading import PolicyFile, read
 from .schema import FILE as SCHEMA
 
@@ -50,10 +50,32 @@ resource_policy:
 """
 
 
-class PolicyPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """One file that counts, in the order of their weight: `system`, `user`, `notebook`."""
+Scope = Literal["system", "user", "notebook"]
+"""Whose a policy file is, in the order of their weight."""
 
-    scope: str
+READ_AS: Mapping[Scope, Message] = {
+    "system": Message(
+        code="policy_read_as",
+        text="{file} is read as the system's.",
+        hint="`--as user` and `--as notebook` read it otherwise.",
+    ),
+    "user": Message(
+        code="policy_read_as",
+        text="{file} is read as your own.",
+        hint="`--as system` and `--as notebook` read it otherwise.",
+    ),
+    "notebook": Message(
+        code="policy_read_as",
+        text="{file} is read as one beside a notebook.",
+        hint="`--as system` and `--as user` read it otherwise.",
+    ),
+}
+
+
+class PolicyPlace(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that counts, in the order of their weight."""
+
+    scope: Scope
     path: str
     found: bool
 
@@ -72,31 +94,60 @@ class PolicyReport(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
 
 
-def report(settings: Settings, types: Mapping[str, EngineType[Any]], folder: Path | None) -> PolicyReport:
+def report(
+    settings: Settings,
+    types: Mapping[str, EngineType[Any]],
+    folder: Path | None,
+    *,
+    file: Path | None = None,
+    scope: Scope | None = None,
+) -> PolicyReport:
     """What holds for notebooks in a folder.
 
     Args:
         folder: None: for notebooks anywhere.
+        file: takes the place of the one of this scope; None: of the one that lies there, else of the notebook's where
+            notebooks lie beside it under the name of such a file, else of the user's.
     """
     files = _files(settings, folder)
+    read_as: tuple[Message, ...] = ()
+    if file is not None:
+        scope = scope or _scope_of(file, files)
+        files = {**files, scope: file}
+        read_as = (msgspec.structs.replace(READ_AS[scope], params={"file": str(file)}),)
     places = tuple(PolicyPlace(scope=scope, path=str(path), found=path.exists()) for scope, path in files.items())
     try:
         policies = load_policies(
-            settings.policy_file, settings.data_folder, types, settings.system_policy_file, beside=folder
+            file if scope == "user" and file else settings.policy_file,
+            settings.data_folder,
+            types,
+            files["system"],
+            beside=files.get("notebook"),
         )
-        said = [file for path in files.values() if (file := read(path)) is not None]
+        said = [one for path in files.values() if (one := read(path)) is not None]
     except PaddleGpuError as error:
-        return PolicyReport(places=places, problems=(error.message,))
+        return PolicyReport(places=places, problems=(error.message,), notes=read_as)
     return PolicyReport(
         places=places,
         settled=_settled(policies, said),
-        notes=tuple(_notes(policies, said, settings.system_policy_file)),
+        notes=(*read_as, *_notes(policies, said, files["system"])),
     )
 
 
-def _files(settings: Settings, folder: Path | None) -> dict[str, Path]:
-    found = {"system": settings.system_policy_file, "user": settings.policy_file or policy_in(settings.data_folder)}
-    return found if folder is None else {**found, "notebook": folder / POLICY_FILE}
+def _scope_of(file: Path, files: Mapping[Scope, Path]) -> Scope:
+    """Whose a file is by where it lies."""
+    for scope, path in files.items():
+        if path.exists() and file.samefile(path):
+            return scope
+    return "notebook" if file.name == POLICY_FILE and any(file.absolute().parent.glob("*.ipynb")) else "user"
+
+
+def _files(settings: Settings, folder: Path | None) -> dict[Scope, Path]:
+    found: dict[Scope, Path] = {
+        "system": settings.system_policy_file,
+        "user": settings.policy_file or policy_in(settings.data_folder),
+    }
+    return found if folder is None else {**found, "notebook": find_beside(folder)}
 
 
 def _settled(policies: Policies, said: list[PolicyFile]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { IJob, IStatisticsSummary } from '../../domain';
 import { bytes, duration, percent } from '../../format';
+import { deviceCalled } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { FactRows } from './factRows';
 
@@ -32,7 +33,12 @@ export function Details(props: {
     [trans.__('Kernel'), spec.kernel_name],
     [trans.__('Python'), spec.python],
     [trans.__('Paddle'), result?.paddle_version ?? ''],
-    [trans.__('Devices'), job.device_ids.join('\n')],
+    [
+      trans.__('Devices'),
+      job.device_ids
+        .map(id => (id in job.device_names ? `${deviceCalled(job, id)} · ${id}` : id))
+        .join('\n')
+    ],
     [trans.__('Set in the notebook'), pairs(spec.sets)],
     [trans.__('Environment'), pairs(spec.environment)],
     [trans.__('Submitted'), time(job.created)],

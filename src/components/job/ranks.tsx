@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { IJob, ILogLine } from '../../domain';
 import type { JobView } from '../../models/job/jobView';
+import { deviceCalled } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { LogText } from '../common/logLine';
 import { Button } from '../common/pieces';
@@ -49,7 +50,7 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
       wide
       aside={
         <>
-          <span className="jp-PaddleGpu-muted">{device?.slice(-12) ?? ''}</span>{' '}
+          <span className="jp-PaddleGpu-muted">{device ? deviceCalled(job, device) : ''}</span>{' '}
           <Button look="link" onClick={again} aria-label={trans.__('Read rank %1 again', rank)}>
             {trans.__('Read again')}
           </Button>

@@ -17,7 +17,15 @@ import { bytes, duration, metric } from '../../format';
 import type { ISeries } from '../../plots';
 import { type IMetricChart, metricCharts, overEpochs, overTime } from '../job/curves';
 import type { Jobs } from './jobs';
-import { costText, finalMetric, roleName, seconds, tellingPart, valueText } from './runs';
+import {
+  costText,
+  deviceCalled,
+  finalMetric,
+  roleName,
+  seconds,
+  tellingPart,
+  valueText
+} from './runs';
 import { curves } from '../job/statistics';
 
 /** Milliseconds between two questions while one of the jobs runs. */
@@ -246,7 +254,7 @@ export function comparedRows(
   );
   add(
     trans.__('devices'),
-    jobs.map(job => String(job.device_ids.length))
+    jobs.map(job => known(job.device_ids.map(id => deviceCalled(job, id)).join(', ')))
   );
   add(
     trans.__('image'),

@@ -182,3 +182,8 @@ export function lastRun(job: IJob, jobs: readonly IJob[]): IJob | null {
       .find(one => one.started !== null);
   return told?.started ? told : (before() ?? null);
 }
+
+/** What a device of a job was called when it was given; of a job from before that was kept its id. */
+export function deviceCalled(job: IJob, id: string): string {
+  return job.device_names[id]?.message ?? (id.length > 20 ? `…${id.slice(-6)}` : id);
+}

@@ -91,6 +91,10 @@ def test_two_jobs_stand_side_by_side():
         *[("lr", "0.1", "0.2"), ("Number of devices", "0", "1"), ("State", "done", "failed")],
         *[("Time", "1 min 00 s", "1 min 00 s"), ("loss", "0.5", "0.25"), ("acc", "–", "0.9")],
     ]
+    name = Message(code="device", text="{title} ({name})", params={"title": "NPU 1", "name": "Ascend 910B2"})
+    placed = msgspec.structs.replace(other, device_ids=("npu-1",), device_names={"npu-1": name})
+    rows = ComparisonView(one, placed, Comparison(differs=differs)).rows(Speech("en"))
+    assert ("Devices", "–", "NPU 1 (Ascend 910B2)") in rows
     assert "Cell 3" in view.html(Speech("en")) and "+lr = 0.2" in view.html(Speech("en"))
     assert "代码相同" in ComparisonView(one, one, Comparison()).html(Speech("zh-CN"))
 

@@ -10,7 +10,9 @@ import pytest
 
 from jupyter_paddle_gpu.devices.makers.nvidia.problems import card
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Resources
+from jupyter_paddle_gpu.domain.messages import Message
 
 
 class Lost(Exception):
@@ -67,5 +69,14 @@ def test_the_card_explains_an_end_better_than_the_error_that_followed(
     ended = service.wait(job.id, 180)
     assert (ended.state, ended.reason.code) == (state, code)
     if code == "device_lost":
-        assert "GPU-7" in ended.reason.render()
+        assert "The device GPU 0 (Card) failed" in ended.reason.render()
+        assert "-i GPU-7" in ended.reason.render_hint(), "a command takes the id"
         assert ended.result.failure.name == "ZeroDivisionError", "the error itself stays with the result"
+
+
+def test_devices_in_a_reason_are_called_as_everywhere():
+    names = {one: Message(code="device", text=one.upper()) for one in ("a", "b")}
+    lost = reasons.device_lost("a,b,c", "x")
+    assert reasons.called(lost, names).render() == "The device A, B, c failed while the job ran: x"
+    assert reasons.called(lost, {}) == lost
+    assert reasons.called(reasons.succeeded(), names) == reasons.succeeded()

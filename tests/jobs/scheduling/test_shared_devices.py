@@ -20,7 +20,8 @@ from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.service import JobService
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 
-FAST = JobSettings(active_seconds=0.05, idle_seconds=0.1, progress_seconds=0.1, wait_seconds=0.05)
+FAST = JobSettings(active_seconds=0.05, idle_seconds=0.1, progress_seconds=0.1, wait_seconds=0.05,
+                   retry_seconds=0.1)  # fmt: skip
 WAIT = "import pathlib, time\nwhile not pathlib.Path('go').exists(): time.sleep(0.02)"
 NOTEBOOK: dict[str, Any] = {
     "nbformat": 4, "nbformat_minor": 5, "metadata": {},
@@ -119,6 +120,20 @@ def test_the_second_waits_for_the_first_and_starts_when_it_has_ended(serve, tmp_
     while Claims(tmp_path / "claims", tmp_path / "third").held():
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_who_cannot_tell_the_others_of_it_takes_no_device(serve, tmp_path):
+    obstacle = tmp_path / "mine" / "claims.lock"
+    obstacle.mkdir(parents=True)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "go").touch()
+    mine = serve("mine")
+    job = submit(mine, tmp_path / "a")
+    waits = until(mine, job, lambda now: now.reason and now.reason.code == "device_unclaimed")
+    assert "others cannot be told that it has GPU 0 (Stand-in)" in waits.reason.render()
+    assert (waits.state, waits.attempts) == ("queued", 0), "that was no attempt of its own"
+    obstacle.rmdir()
+    assert until(mine, job, lambda now: now.state in ("succeeded", "failed")).state == "succeeded"
 
 
 def test_who_waits_for_nothing_sees_what_others_wait_for(tmp_path):

@@ -10,6 +10,7 @@ import pytest
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.prices import PricesView
+from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.matching.filters import price_of
@@ -67,9 +68,11 @@ def test_the_policys_prices_come_first_and_another_currency_is_not_mixed(catalog
     assert (price_of(card, policy), price_of(large, policy)) == (0.1, 9.0)
     kept = market.load(tmp_path)
     assert market.within(Policy(currency="CNY"), kept).market == {}
-    rows = PricesView(kept, policy.prices, policy.currency).rows(Speech("en"))
+    rows = PricesView(kept, policy.prices, policy.currency, find).rows(Speech("en"))
     assert rows[0] == ("T4", "0.1 USD", "the policy")
     assert len(rows) == 4
+    (row,) = PricesView(market.Market(), {"Ascend 910B2": 1.2}, "CNY", find).rows(Speech("en"))
+    assert row == ("Ascend 910B2 (not checked on hardware)", "1.2 CNY", "the policy")
 
 
 def test_a_market_that_does_not_answer_says_so(
@@ -85,5 +88,5 @@ def test_a_market_that_does_not_answer_says_so(
 
 
 def test_without_prices_the_next_step_is_said(tmp_path: Path) -> None:
-    view = PricesView(market.load(tmp_path), {}, "USD")
+    view = PricesView(market.load(tmp_path), {}, "USD", find)
     assert [sentence.code for sentence in view.sentences(Speech("en"))] == ["no_prices"]

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.commands.views.policy import PolicyView
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines import registry
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.policies import schema
-from jupyter_paddle_gpu.services.policies.files import Policies, load_policies
+from jupyter_paddle_gpu.services.policies.files import Policies, find_beside, load_policies
+from jupyter_paddle_gpu.services.policies.overview import READ_AS
 
 TYPES = registry.load(others=()).types
 LITERAL = """\
@@ -33,7 +36,7 @@ def loaded(folder: Path, **owners: str) -> Policies:
     """What holds of files of the system, the user and beside the notebook."""
     paths = {owner: written(folder / owner, text) for owner, text in owners.items()}
     system = paths.get("system", folder / "system" / "paddle-gpu.yaml")
-    return load_policies(paths.get("user"), folder / "data", TYPES, system, beside=folder / "notebook")
+    return load_policies(paths.get("user"), folder / "data", TYPES, system, beside=find_beside(folder / "notebook"))
 
 
 def test_a_file_as_people_of_the_field_write_it_is_understood_as_it_stands(tmp_path: Path) -> None:
@@ -48,6 +51,38 @@ def test_a_file_as_people_of_the_field_write_it_is_understood_as_it_stands(tmp_p
     assert (found.matching.allow_mixed_precision, found.matching.distributed_strategy) == (True, "ddp")
     assert (found.scheduler.algorithm, found.scheduler.timeout) == ("learned", 300)
     assert loaded(tmp_path / "2", user=LITERAL).matching == found.matching
+
+
+def test_a_file_is_checked_before_it_takes_its_place(tmp_path: Path) -> None:
+    """As whose, says the person, else where it lies; the other files count as they are."""
+    written(tmp_path / "data", "resource_policy: {memory_threshold: 0.9}\n")
+    system = written(tmp_path / "system", "resource_policy: {memory_threshold: 0.8}\n")
+    tried = written(
+        tmp_path / "drafts", "resource_policy: {memory_threshold: 0.7}\njobs: {cpu_slots: {local: 1}}\n", "x"
+    )
+    beside = written(tmp_path / "course", "scheduler: {priorities: {ben: 1}}\n")
+    (tmp_path / "course" / "lesson.ipynb").write_text("{}")
+    services = Services(Settings(data_folder=tmp_path / "data", system_policy_file=system))
+
+    def check(file: Path, *scope: str) -> tuple[list[str], list[str], int]:
+        seen = services.policy_report(tmp_path / "nowhere", file=file, scope=scope[0] if scope else None)
+        view = PolicyView(seen, values=False)
+        read_as = READ_AS[next(one.scope for one in seen.places if one.path == str(file))].text
+        said = [one.render() for one in view.sentences(Speech("en"))]
+        assert read_as.format(file=file) in said
+        return [one.scope for one in seen.places if one.path == str(file)], said, view.status
+
+    assert check(tried)[::2] == (["user"], 0)
+    assert check(tried, "system")[::2] == (["system"], 0)
+    assert "“matching.memory_threshold” of" in " ".join(check(tried, "system")[1]), "the user's is looser than that"
+    assert check(system)[::2] == (["system"], 0)
+    scopes, said, status = check(tried, "notebook")
+    assert (scopes, status) == (["notebook"], 1)
+    assert f"{tried}:2:1" in said[0] and "there is no such field; there are matching, scheduler, task" in said[0]
+    scopes, said, status = check(beside)
+    assert (scopes, status) == (["notebook"], 0)
+    assert any("has no effect here" in one for one in said)
+    services.close()
 
 
 @pytest.mark.parametrize(

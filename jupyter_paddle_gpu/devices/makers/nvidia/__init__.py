@@ -44,9 +44,9 @@ def _lost(device: str, error: str) -> Message:
     return Message(
         code="device_lost",
         text="The device {device} failed while the job ran: {error}",
-        hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {device}` resets the card when "
+        hint="`sudo dmesg | grep -i xid` says more. `sudo nvidia-smi --gpu-reset -i {id}` resets the card when "
         "nothing uses it; else restart the machine. Submit to another device meanwhile.",
-        params={"device": device, "error": error},
+        params={"device": device, "id": device, "error": error},
     )
 
 
