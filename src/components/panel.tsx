@@ -15,6 +15,7 @@ import { Fits } from './devices/fits';
 import { Advice } from './estimate/advice';
 import { Memory } from './estimate/memory';
 import { Questions } from './estimate/questions';
+import { Silhouette } from './estimate/silhouette';
 import { Head } from './head/head';
 import { JobList } from './jobs/list';
 import { Running } from './jobs/running';
@@ -90,11 +91,12 @@ function Before(props: { model: PanelModel; training: Training }): JSX.Element {
 function NoNotebook(): JSX.Element {
   const { trans } = useApp();
   return (
-    <div className="jp-PaddleGpu-section jp-PaddleGpu-empty">
+    <div className="jp-PaddleGpu-section jp-PaddleGpu-empty jp-mod-leading">
       <p>{trans.__('Open a notebook to see what its training takes and where it fits.')}</p>
       <p className="jp-PaddleGpu-muted">
         {trans.__('The panel follows the notebook that you work in.')}
       </p>
+      <Silhouette />
     </div>
   );
 }

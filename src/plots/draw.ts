@@ -12,6 +12,9 @@ const MARGIN = 0.06;
 const SPACE = 30;
 const LOW_SPACE = 18;
 const LOW = 120;
+/** Pixels of width up to which a chart is as high as it was asked for; a wider one is higher, so that curves stay curves. */
+const USUAL_WIDTH = 400;
+const HIGHER = 1.6;
 
 export interface IDrawing {
   series: readonly ISeries[];
@@ -62,7 +65,7 @@ export class Plot {
 
   resize(width: number): void {
     if (width > 0 && width !== this._plot.width) {
-      this._plot.setSize({ width, height: this._drawing.height });
+      this._plot.setSize({ width, height: this._height(width) });
     }
   }
 
@@ -82,7 +85,8 @@ export class Plot {
   }
 
   private _make(width = Math.max(this._node.clientWidth, 60)): uPlot {
-    const { series, height, sync, stepsX, stepsY, formatX, formatY } = this._drawing;
+    const { series, sync, stepsX, stepsY, formatX, formatY } = this._drawing;
+    const height = this._height(width);
     const colors = this._colors;
     const axis = {
       stroke: colors.text,
@@ -147,6 +151,12 @@ export class Plot {
       },
       joined(series),
       this._node
+    );
+  }
+
+  private _height(width: number): number {
+    return Math.round(
+      this._drawing.height * Math.max(1, Math.min(HIGHER, width / USUAL_WIDTH))
     );
   }
 

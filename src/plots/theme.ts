@@ -34,7 +34,8 @@ export function palette(node: Element): IPalette {
   return {
     curve: index => read(CURVES[index % CURVES.length]) || 'steelblue',
     text: read('--jp-ui-font-color2') || 'gray',
-    grid: read('--jp-border-color2') || 'lightgray',
+    // Fainter than any curve, also where a theme's borders are white.
+    grid: `color-mix(in srgb, ${read('--jp-ui-font-color2') || 'gray'} 22%, transparent)`,
     quiet: read('--jp-ui-font-color3') || 'gray',
     limit: read('--jp-warn-color1') || 'darkorange',
     // A canvas knows pixels only.

@@ -144,11 +144,16 @@ export class LabServer {
       }
     };
     for (const [plugin, values] of Object.entries(settings)) {
-      const [name, id] = plugin.split(':');
-      const place = join(this.folder, 'settings', name);
-      mkdirSync(place, { recursive: true });
-      writeFileSync(join(place, `${id}.jupyterlab-settings`), JSON.stringify(values));
+      this.set(plugin, values);
     }
+  }
+
+  /** Take other settings of a plugin, for pages that are loaded from now on. */
+  set(plugin: string, values: object): void {
+    const [name, id] = plugin.split(':');
+    const place = join(this.folder, 'settings', name);
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, `${id}.jupyterlab-settings`), JSON.stringify(values));
   }
 
   readonly folder: string;

@@ -4,14 +4,13 @@ import { faults } from './axe';
 import { SMALL_CARDS } from './cards';
 import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
 import { CARD_STATES, furnishCards } from './states/cards';
+import { enter } from './states/panel';
 
 test.use({ serverOptions: { cards: SMALL_CARDS } });
 
 test('no state beside cards has a fault', async ({ page, server }) => {
   furnishCards(server);
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-  await openPanel(page);
+  await enter({ page, server });
   for (const { name, part, reach } of CARD_STATES) {
     await test.step(name, async () => {
       await reach({ page, server });

@@ -47,12 +47,10 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
         <ul>
           {listed.map(verdict => (
             <li key={verdict.device_id || verdict.device_name} data-fit={verdict.fit}>
-              <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
-                <span className="jp-PaddleGpu-name" title={verdict.device_name}>
-                  {verdict.device_name}
+              <div className="jp-PaddleGpu-row">
+                <span className="jp-PaddleGpu-space">
+                  {verdict.device_name} <Unchecked device={verdict} />
                 </span>
-                <Unchecked device={verdict} />
-                <span className="jp-PaddleGpu-space" />
                 {verdict.free_bytes !== null && (
                   <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">
                     {bytes(verdict.free_bytes)}

@@ -178,6 +178,7 @@ export function Host(props: {
           className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
           title={trans.__('How busy the processors are')}
         >
+          <span className="jp-mod-unit">{trans.__('CPU')} </span>
           {`${Math.round(host.cpu_percent)} %`}
         </span>
       </div>

@@ -5,6 +5,7 @@ import { Debouncer } from '@lumino/polling';
 import * as React from 'react';
 
 import { bytes, group } from '../../format';
+import { short } from '../../plots';
 import {
   at,
   axis,
@@ -19,9 +20,11 @@ import { useApp, useWidth } from '../common/context';
 import { Info } from '../common/info';
 import { Button } from '../common/pieces';
 import { markedName, shortName } from '../devices/words';
+import { chartHeight, roundSizes } from './scale';
 
-const HEIGHT = 74;
 const TOP = 12;
+/** Pixels between the names of a card and of a size at least. */
+const LINE = 13;
 /** Milliseconds for which the handle rests before the step is traced at its place. */
 const ASK_DELAY = 350;
 /** Cards that are drawn in; more would hide the curve. */
@@ -66,7 +69,16 @@ export function BatchCurve(props: {
   const most = Math.max(last.high, ...inside.map(({ bytes }) => bytes * 1.05));
   const shown = knownCards(model, points, inside, { end, most }, trans);
   const x = (batch: number) => (batch / end) * width;
-  const y = (size: number) => TOP + (1 - size / most) * (HEIGHT - TOP);
+  const height = chartHeight(width);
+  const y = (size: number) => TOP + (1 - size / most) * (height - TOP);
+  const sizes = roundSizes(most).filter(size =>
+    shown.every(card => Math.abs(y(card.bytes) - y(size)) > LINE)
+  );
+  // Its name stands at the end that is further from the curve.
+  const isFarFirst = (size: number) => {
+    const far = (bytes: number) => Math.abs(y(bytes) - y(size));
+    return far(at(points, 1)?.bytes ?? 0) >= far(last.bytes);
+  };
   const move = (batch: number) => {
     const next = Math.max(1, Math.min(end, Math.round(batch)));
     setHeld(next);
@@ -120,7 +132,29 @@ export function BatchCurve(props: {
       </div>
       <div ref={ref} className="jp-PaddleGpu-batchPlot">
         {width > 0 && (
-          <svg width={width} height={HEIGHT} aria-hidden="true">
+          <svg width={width} height={height} aria-hidden="true">
+            {sizes.map(size => (
+              <g key={size}>
+                <line
+                  className="jp-PaddleGpu-grid"
+                  x1={0}
+                  x2={width}
+                  y1={y(size)}
+                  y2={y(size)}
+                />
+                <text
+                  className={`jp-PaddleGpu-scale${isFarFirst(size) ? ' jp-mod-first' : ''}`}
+                  x={isFarFirst(size) ? 2 : width - 2}
+                  y={y(size) - 2}
+                >
+                  {short(bytes(size))}
+                </text>
+              </g>
+            ))}
+            <path
+              className="jp-PaddleGpu-under"
+              d={`M${x(1)} ${height}V${y(at(points, 1)?.bytes ?? 0)}L${x(end)} ${y(last.bytes)}V${height}Z`}
+            />
             <path className="jp-PaddleGpu-range" d={band(points, end, x, y)} />
             <line
               className="jp-PaddleGpu-line"

@@ -14,6 +14,7 @@ import { AskedFor } from './askedFor';
 import { BatchCurve } from './batchCurve';
 import { Breakdown } from './breakdown';
 import { LiveModels } from './liveModels';
+import { Silhouette } from './silhouette';
 import { Stop } from './stop';
 import { Target } from './target';
 import { Timeline } from './timeline';
@@ -36,7 +37,12 @@ export function Memory(props: { training: Training; model: PanelModel | null }):
           <Button onClick={() => void training.measure()}>{trans.__('Try again')}</Button>
         </Note>
       )}
-      {isEstimating && !estimate && <Busy>{trans.__('Tracing one training step…')}</Busy>}
+      {isEstimating && !estimate && (
+        <>
+          <Busy>{trans.__('Tracing one training step…')}</Busy>
+          <Silhouette busy />
+        </>
+      )}
       {!estimate && !isEstimating && !estimateError && <Invitation training={training} />}
       <LiveModels training={training} />
       {estimate && <Answer estimate={estimate} training={training} model={model} />}
@@ -58,6 +64,7 @@ function Invitation({ training }: { training: Training }): JSX.Element {
         {trans.__('Estimate')}
       </Button>
       <span className="jp-PaddleGpu-muted">{expectation()}</span>
+      {trains && <Silhouette />}
     </div>
   );
 

@@ -21,7 +21,7 @@ export function Questions(props: {
     return null;
   }
   return (
-    <div className="jp-PaddleGpu-section">
+    <div className="jp-PaddleGpu-section jp-mod-whole">
       {factsError && (
         <Note kind="error" message={factsError}>
           <Button onClick={props.retry}>{trans.__('Try again')}</Button>

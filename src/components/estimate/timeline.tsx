@@ -6,9 +6,9 @@ import type { IEstimate, ITimelinePoint, Phase } from '../../domain';
 import { bytes } from '../../format';
 import { short } from '../../plots';
 import { useApp, useWidth } from '../common/context';
+import { chartHeight, roundSizes } from './scale';
 import { kindNames } from './words';
 
-const HEIGHT = 76;
 const TOP = 14;
 /** A text of the axis needs about this many pixels. */
 const LABEL_ROOM = 52;
@@ -30,8 +30,9 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
   };
   const last = points[points.length - 1].index || 1;
   const highest = Math.max(...points.map(point => point.bytes), 1);
+  const height = chartHeight(width);
   const x = (index: number) => (index / last) * width;
-  const y = (size: number) => TOP + (1 - size / highest) * (HEIGHT - TOP);
+  const y = (size: number) => TOP + (1 - size / highest) * (height - TOP);
   const peak =
     estimate.peak_at ?? points.reduce((a, b) => (b.bytes > a.bytes ? b : a), points[0]);
   const kept = estimate.breakdown
@@ -77,7 +78,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       {width > 0 && (
         <svg
           width={width}
-          height={HEIGHT}
+          height={height}
           role="img"
           aria-label={trans.__(
             'Memory over one step: highest in the %1 phase with %2, at %3.',
@@ -86,19 +87,19 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
             what
           )}
         >
-          <path className="jp-PaddleGpu-curve" d={area(points, x, y)} />
+          <path className="jp-PaddleGpu-curve" d={area(points, x, y, height)} />
           {kept > 0 && (
             <rect
               className="jp-PaddleGpu-kept"
               x={0}
               y={y(kept)}
               width={width}
-              height={HEIGHT - y(kept)}
+              height={height - y(kept)}
             >
               <title>{trans.__('Parameters and optimizer state, kept all the time')}</title>
             </rect>
           )}
-          {scale(highest).map(size => (
+          {roundSizes(highest).map(size => (
             <g key={size}>
               <line className="jp-PaddleGpu-grid" x1={0} x2={width} y1={y(size)} y2={y(size)} />
               <text className="jp-PaddleGpu-scale" x={width - 2} y={y(size) - 2}>
@@ -112,7 +113,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
               x1={x(shown.index)}
               x2={x(shown.index)}
               y1={TOP}
-              y2={HEIGHT}
+              y2={height}
             />
           )}
           <line
@@ -120,7 +121,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
             x1={x(peak.index)}
             x2={x(peak.index)}
             y1={y(peak.bytes)}
-            y2={HEIGHT}
+            y2={height}
           />
           <circle
             className="jp-PaddleGpu-peakDot"
@@ -143,7 +144,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       </div>
       <div
         className="jp-PaddleGpu-reader"
-        style={{ height: HEIGHT }}
+        style={{ height }}
         role="slider"
         tabIndex={0}
         aria-readonly="true"
@@ -170,7 +171,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
         }}
       />
       {shown && (
-        <div className="jp-PaddleGpu-alive" aria-hidden="true">
+        <div className="jp-PaddleGpu-alive" style={{ top: height + 16 }} aria-hidden="true">
           {alive(shown)}
           {largest(shown).map(([kind, size]) => (
             <div key={kind} className="jp-PaddleGpu-row">
@@ -205,13 +206,14 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
 function area(
   points: ITimelinePoint[],
   x: (index: number) => number,
-  y: (size: number) => number
+  y: (size: number) => number,
+  height: number
 ): string {
   const line = points.map(
     point => `L${x(point.index).toFixed(1)} ${y(point.bytes).toFixed(1)}`
   );
   const end = x(points[points.length - 1].index).toFixed(1);
-  return `M0 ${HEIGHT} ${line.join('')} L${end} ${HEIGHT}Z`;
+  return `M0 ${height} ${line.join('')} L${end} ${height}Z`;
 }
 
 /** The kinds that take most at a place, the largest first. */
@@ -244,10 +246,4 @@ function phases(points: ITimelinePoint[]): [Phase, number, number][] {
     }
   }
   return found;
-}
-
-/** Round sizes below the highest: powers of two, so that they are short to read. */
-function scale(highest: number): number[] {
-  const unit = 2 ** Math.floor(Math.log2(highest));
-  return highest >= 1.25 * unit ? [unit, unit / 2] : [unit / 2];
 }

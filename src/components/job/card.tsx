@@ -6,14 +6,14 @@ export function Card(props: {
   title: string;
   /** The newest figure, or buttons. */
   aside?: React.ReactNode;
-  /** Takes the room of two where there is room; `rest`: where a wide one leaves so much. */
-  wide?: boolean | 'rest';
+  /** Takes the room of two where there is room. */
+  wide?: boolean;
   children: React.ReactNode;
 }): JSX.Element {
   const id = React.useId();
   return (
     <section
-      className={`jp-PaddleGpu-card${props.wide === 'rest' ? ' jp-mod-rest' : props.wide ? ' jp-mod-wide' : ''}`}
+      className={`jp-PaddleGpu-card${props.wide ? ' jp-mod-wide' : ''}`}
       aria-labelledby={id}
     >
       <header className="jp-PaddleGpu-row">

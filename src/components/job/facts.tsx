@@ -71,7 +71,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
     [trans.__('Told'), <Told key="told" notices={job.notices.filter(isShown)} />]
   ];
   return (
-    <Card title={trans.__('Facts')} wide="rest">
+    <Card title={trans.__('Facts')}>
       <dl className="jp-PaddleGpu-factTable">
         <FactRows rows={rows.slice(0, job.notices.some(isShown) ? undefined : -1)} />
       </dl>

@@ -16,7 +16,10 @@ export function Figures({ model, job }: { model: JobView; job: IJob }): JSX.Elem
     return null;
   }
   return (
-    <Card title={trans._n('%1 figure', '%1 figures', figures.length)} wide>
+    <Card
+      title={trans._n('%1 figure', '%1 figures', figures.length)}
+      wide={figures.length > 1 || !!large}
+    >
       <ul
         className="jp-PaddleGpu-pictures"
         onKeyDown={event => event.key === 'Escape' && setLarge(null)}

@@ -100,7 +100,7 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
         {tab === 'log' && (
           <LogView model={model} openPlace={({ cell }) => openNotebook(job, 'source', cell)} />
         )}
-        {tab === 'memory' && <JobMemory job={job} />}
+        {tab === 'memory' && <Memory model={model} job={job} />}
         {tab === 'notebook' && (
           <NotebookTab
             model={model}
@@ -116,25 +116,49 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
   );
 }
 
-/** Everything at a glance, in as many columns as there is room for. */
-function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JSX.Element {
-  const { model, job, openLog } = props;
-  const { metrics, statistics } = model;
-  useSignal(metrics.changed);
-  useSignal(statistics.changed);
+/** What was estimated beside what was measured, and memory over time. */
+function Memory(props: { model: JobView; job: IJob }): JSX.Element {
+  const { model, job } = props;
+  useLook(model, job);
+  return (
+    <>
+      <JobMemory job={job} />
+      {!!model.statistics.value?.points.length && (
+        <div className="jp-PaddleGpu-cards">
+          <UseCards model={model} job={job} of={['device_memory', 'memory']} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Ask for metrics and use as long as they are shown. */
+function useLook(model: JobView, job: IJob): void {
+  useSignal(model.metrics.changed);
+  useSignal(model.statistics.changed);
   const running = !isEnded(job.state);
   React.useEffect(() => {
     const look = model.look();
     return () => look.dispose();
     // Asked once more when the job ends.
   }, [model, running]);
+}
+
+/** Everything at a glance, in as many columns as there is room for. */
+function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JSX.Element {
+  const { model, job, openLog } = props;
+  useLook(model, job);
+  // That nothing was recorded is the last that one asks.
+  const isUsed = !isEnded(job.state) || !!model.statistics.value?.points.length;
+  const use = <UseCards model={model} job={job} />;
   return (
     <div className="jp-PaddleGpu-cards">
       <MetricCards model={model} job={job} />
-      <UseCards model={model} job={job} />
+      {isUsed && use}
       <LogTail model={model} open={openLog} />
       <Facts model={model} job={job} />
       <Figures model={model} job={job} />
+      {!isUsed && use}
     </div>
   );
 }

@@ -16,15 +16,21 @@ import { Card } from './card';
 /** What is asked first stands first: the devices, then the machine. */
 const ORDER: ICurve['what'][] = ['device_memory', 'utilization', 'memory', 'cpu'];
 
-export function UseCards({ model, job }: { model: JobView; job: IJob }): JSX.Element {
+export function UseCards(props: {
+  model: JobView;
+  job: IJob;
+  /** Those alone; by default all. */
+  of?: readonly ICurve['what'][];
+}): JSX.Element {
   const { trans } = useApp();
+  const { model, job, of = ORDER } = props;
   const { value, error } = model.statistics;
   const start = job.started ?? job.created;
   const drawn = React.useMemo(
     () =>
-      curves(value?.points ?? [], start).sort(
-        (a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what)
-      ),
+      curves(value?.points ?? [], start)
+        .filter(({ what }) => of.includes(what))
+        .sort((a, b) => ORDER.indexOf(a.what) - ORDER.indexOf(b.what)),
     [value, start]
   );
   if (!drawn.length) {

@@ -43,7 +43,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         <OnlyAsked training={training} />
         <Difference training={training} />
         {refusal && <Note kind="warning" message={refusal} />}
-        {hindrances.map(problem => (
+        {once(hindrances).map(problem => (
           <Note key={problem.code} kind="warning" message={problem} />
         ))}
         {error && error.code !== hopeless?.reason.code && <Note kind="error" message={error} />}
@@ -98,6 +98,17 @@ function OnlyAsked({ training }: { training: Training }): JSX.Element | null {
       }}
     />
   ) : null;
+}
+
+/** Several of the same kind as one, with their common next step. */
+function once(problems: readonly IMessage[]): IMessage[] {
+  const kinds = new Map<string, IMessage>();
+  for (const problem of problems) {
+    const first = kinds.get(problem.code);
+    const message = [first?.message, problem.message].filter(Boolean).join(' ');
+    kinds.set(problem.code, { ...problem, message });
+  }
+  return [...kinds.values()];
 }
 
 /** Why a click would not lead to a job. */

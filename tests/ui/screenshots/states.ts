@@ -11,11 +11,11 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'fs
 import { join, resolve } from 'path';
 
 import { SMALL_CARDS } from '../cards';
-import { expect, openPanel, settled, test } from '../fixtures';
+import { expect, settled, test } from '../fixtures';
 import { LabServer } from '../server';
 import { CARD_STATES, furnishCards } from '../states/cards';
 import { PAGE_STATES } from '../states/pages';
-import { furnish, type IState, PANEL, PANEL_STATES } from '../states/panel';
+import { enter, furnish, type IState, PANEL, PANEL_STATES } from '../states/panel';
 import { type Theme, THEMES, wear } from '../themes';
 import { COMFORTABLE, command, NARROW, setLanguage, setWidth, WIDE } from './pictures';
 
@@ -110,9 +110,7 @@ async function walk(
   put(server);
   await setLanguage(page, server, language);
   await page.setViewportSize({ width: 1400, height: WINDOW });
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-  await openPanel(page);
+  await enter({ page, server });
   await setWidth(page, page.locator(PANEL), COMFORTABLE);
   await command(page, 'application:toggle-left-area');
   const missed: string[] = [];

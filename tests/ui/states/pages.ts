@@ -3,9 +3,10 @@
  * `panel.ts`. Jobs that a server has from an earlier walk are looked at again.
  */
 
-import { ended, expect, openPanel } from '../fixtures';
+import { ended, expect } from '../fixtures';
 import { command } from '../screenshots/pictures';
-import { bring, type IScene, type IState, PANEL, submitted } from './panel';
+import { gate } from './gate';
+import { bring, type IScene, type IState, open as enterAgain, PANEL, submitted } from './panel';
 
 export const VIEW = '.jp-PaddleGpu-view:not(.lm-mod-hidden *)';
 const JOBS = '.jp-PaddleGpu-jobsPage:not(.lm-mod-hidden *)';
@@ -165,19 +166,9 @@ export const PAGE_STATES: readonly IState[] = [
     part: PANEL,
     reach: async scene => {
       const { page, server } = scene;
-      await page.addInitScript(() => {
-        const own = window.fetch.bind(window);
-        window.fetch = async (asked, options) =>
-          String(asked instanceof Request ? asked.url : asked).includes(
-            '/paddle-gpu/api/version'
-          )
-            ? Response.json({ version: '0.0.1' })
-            : own(asked, options);
-      });
+      await gate(page, 'version', { version: '0.0.1' });
       await server.start();
-      await page.goto(`${server.url}/lab?reset`);
-      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-      await openPanel(page);
+      await enterAgain(scene);
       await expect(note(scene, 'other_version')).toBeVisible();
     }
   }

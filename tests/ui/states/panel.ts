@@ -8,9 +8,10 @@ import { mkdirSync, writeFileSync } from 'fs';
 import { join } from 'path';
 import type { Page } from '@playwright/test';
 
-import { ended, expect } from '../fixtures';
+import { ended, expect, openPanel } from '../fixtures';
 import { command } from '../screenshots/pictures';
 import { KERNEL, type LabServer, notebook } from '../server';
+import { gate, putGate } from './gate';
 
 export interface IScene {
   page: Page;
@@ -132,6 +133,19 @@ exec ${join(bare, 'bin', 'python')} "$@"
   writeFileSync(join(root, 'bare.ipynb'), JSON.stringify(without));
 }
 
+/** Open JupyterLab with nothing but the panel. */
+export async function enter({ page, server }: IScene): Promise<void> {
+  await putGate(page);
+  await open({ page, server });
+}
+
+/** Once more, as after a reload. */
+export async function open({ page, server }: IScene): Promise<void> {
+  await page.goto(`${server.url}/lab?reset`);
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await openPanel(page);
+}
+
 /** Bring a notebook to the front, and wait until the panel is about it. */
 export async function bring({ page }: IScene, path: string): Promise<void> {
   await command(page, 'docmanager:open', { path });
@@ -151,21 +165,6 @@ const shown = (scene: IScene, selector: string) =>
     timeout: 180_000
   });
 
-/** Let the next question to the server wait until it is let go. */
-async function held(page: Page, path: string): Promise<() => Promise<void>> {
-  let release = () => {};
-  const gate = new Promise<void>(done => (release = done));
-  await page.route(`**/paddle-gpu/api/${path}*`, async route => {
-    await gate;
-    await route.continue().catch(() => undefined);
-  });
-  return async () => {
-    release();
-    await page.unroute(`**/paddle-gpu/api/${path}*`);
-  };
-}
-
-let letGo = async () => {};
 let running = '';
 
 export const PANEL_STATES: readonly IState[] = [
@@ -191,7 +190,7 @@ export const PANEL_STATES: readonly IState[] = [
     name: 'estimating',
     part: PANEL,
     reach: async scene => {
-      letGo = await held(scene.page, 'placements');
+      await gate(scene.page, 'placements', 'hold');
       await scene.page.locator(`${PANEL} .jp-PaddleGpu-invitation button`).click();
       await shown(scene, '.jp-PaddleGpu-busy');
     }
@@ -200,7 +199,7 @@ export const PANEL_STATES: readonly IState[] = [
     name: 'estimated',
     part: PANEL,
     reach: async scene => {
-      await letGo();
+      await gate(scene.page, 'placements', null);
       await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
       // Advice, cards and curve come after the number.
       await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
@@ -224,12 +223,12 @@ export const PANEL_STATES: readonly IState[] = [
     part: PANEL,
     reach: async scene => {
       const { page } = scene;
-      await page.route('**/paddle-gpu/api/placements*', route => route.abort());
+      await gate(page, 'placements', 'refuse');
       await page.locator('.jp-Notebook:visible .jp-CodeCell .cm-content').first().click();
       await page.keyboard.press('Control+Home');
       await page.keyboard.type('SEED = 7\n');
       await shown(scene, '[data-code=stale]');
-      await page.unroute('**/paddle-gpu/api/placements*');
+      await gate(page, 'placements', null);
     }
   },
   {
