@@ -52,7 +52,10 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
                   {verdict.device_name} <Unchecked device={verdict} />
                 </span>
                 {verdict.free_bytes !== null && (
-                  <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">
+                  <span
+                    className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+                    title={trans.__('What a training may take of it; the rest is a margin.')}
+                  >
                     {bytes(verdict.free_bytes)}
                   </span>
                 )}

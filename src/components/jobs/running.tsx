@@ -52,6 +52,9 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
           <Curve view={view} />
           <JobDevices job={job} model={model} />
           <Tail view={view} running />
+          <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+            {trans.__('Runs on its own: you may close this page.')}
+          </p>
         </li>
       </ul>
     </section>

@@ -2,14 +2,25 @@
 
 import * as React from 'react';
 
-import type { IJob } from '../../domain';
+import { type IJob, isEnded } from '../../domain';
+import { moment } from '../../format';
+import { differenceText } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { jobSentence } from './words';
 
+/** Differences from the last run that are named; more stand on the page of all jobs. */
+const DIFFERENCES = 2;
+
 export function JobTitle({ job }: { job: IJob }): JSX.Element {
-  const { trans, commands } = useApp();
+  const { trans, commands, language } = useApp();
+  // What tells it from others of the same name.
+  const says = [
+    ...job.spec.differs.slice(0, DIFFERENCES).map(one => differenceText(one, trans)),
+    jobSentence(job, trans),
+    isEnded(job.state) ? moment(job.created, language) : ''
+  ];
   return (
     <div className="jp-PaddleGpu-jobTitle">
       <Button
@@ -20,7 +31,9 @@ export function JobTitle({ job }: { job: IJob }): JSX.Element {
       >
         {job.spec.name}
       </Button>
-      <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">{jobSentence(job, trans)}</span>
+      <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">
+        {says.filter(Boolean).join(' · ')}
+      </span>
     </div>
   );
 }

@@ -11,6 +11,9 @@ const HEIGHT = 210;
 const TOP = 26;
 const BOTTOM = 14;
 const SIDE = 46;
+/** Pixels from one axis to the next: so many at least where the table is to stand beside them, and at most. */
+const NEAR = 130;
+const FAR = 420;
 
 export function Parallel(props: {
   sweep: ISweep;
@@ -33,7 +36,14 @@ export function Parallel(props: {
     (a, b) => rank(a, sweep.best, marked) - rank(b, sweep.best, marked)
   );
   return (
-    <div ref={box} className="jp-PaddleGpu-parallel">
+    <div
+      ref={box}
+      className="jp-PaddleGpu-parallel"
+      style={{
+        flexBasis: 2 * SIDE + NEAR * (across.length - 1),
+        maxWidth: 2 * SIDE + FAR * (across.length - 1)
+      }}
+    >
       <svg
         role="img"
         width={width}

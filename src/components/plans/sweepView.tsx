@@ -79,18 +79,20 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
         )}
       </div>
       {why && <Note kind="warning" message={why} />}
-      <Parallel sweep={sweep} marked={marked} mark={mark} />
-      <WideTable label={trans.__('Trials')} columns={columns}>
-        {sweep.trials.map(trial => (
-          <Trial
-            key={trial.number}
-            trial={trial}
-            sweep={sweep}
-            marked={marked === trial.number}
-            mark={mark}
-          />
-        ))}
-      </WideTable>
+      <div className="jp-PaddleGpu-sweepBody">
+        <Parallel sweep={sweep} marked={marked} mark={mark} />
+        <WideTable label={trans.__('Trials')} columns={columns}>
+          {sweep.trials.map(trial => (
+            <Trial
+              key={trial.number}
+              trial={trial}
+              sweep={sweep}
+              marked={marked === trial.number}
+              mark={mark}
+            />
+          ))}
+        </WideTable>
+      </div>
     </section>
   );
 }
