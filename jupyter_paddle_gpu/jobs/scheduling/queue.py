@@ -235,7 +235,7 @@ class _State:
             self.used[engine] = running + 1
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
-        return Turn(job, False, reason=_waits_slot(engine, running, self.ahead[engine] - 1), place=self.ahead[engine])
+        return Turn(job, False, reason=_waits_slot(running, self.ahead[engine] - 1), place=self.ahead[engine])
 
     def _waits_engine(self, engine: str, first: str) -> Message:
         known = self.room.jobs[first]
@@ -297,21 +297,21 @@ def _put_off(job: Job, settings: JobSettings, now: float) -> bool:
     return 0 < job.not_before - now <= 2 * settings.retry_after(job.attempts)
 
 
-def _waits_slot(engine: str, running: int, ahead: int) -> Message:
+def _waits_slot(running: int, ahead: int) -> Message:
     if ahead:
         return Message(
             code="waits_slot",
-            text="Waits for {running} running and {ahead} waiting jobs before it on {engine}.",
-            singular="Waits for {running} running and {ahead} waiting job before it on {engine}.",
+            text="Waits for {running} running and {ahead} waiting jobs before it.",
+            singular="Waits for {running} running and {ahead} waiting job before it.",
             counted="ahead",
-            params={"running": running, "ahead": ahead, "engine": engine},
+            params={"running": running, "ahead": ahead},
         )
     return Message(
         code="waits_slot",
-        text="Waits for {running} running jobs on {engine}.",
-        singular="Waits for {running} running job on {engine}.",
+        text="Waits for {running} running jobs.",
+        singular="Waits for {running} running job.",
         counted="running",
-        params={"running": running, "engine": engine},
+        params={"running": running},
     )
 
 
