@@ -53,6 +53,12 @@ for step in range(4):
 """
 
 
+EARLIER = LIBRARY.replace("path, shards, metadata", "path, metadata").replace(
+    "        os.makedirs", "        sharded_metadata = None\n        os.makedirs"
+)
+"""Of 2.6, which has no list of the shards' files."""
+
+
 @pytest.fixture
 def library():
     return LIBRARY
@@ -78,6 +84,7 @@ def estimated(tmp_path, library):
     service.close()
 
 
+@pytest.mark.parametrize("library", [LIBRARY, EARLIER])
 def test_weights_are_neither_downloaded_nor_needed(estimated):
     pretrained, made = estimated("Model.from_pretrained('some-model', 10)"), estimated("Model(10)")
     assert pretrained.status == "ok" and pretrained.notes == made.notes

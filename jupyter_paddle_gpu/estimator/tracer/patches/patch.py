@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, wraps
 from types import ModuleType
 from typing import Any
 
@@ -132,7 +132,12 @@ def _wrapped(patch: Patch, present: Any) -> Any:
     owner = getattr(present, "__self__", None)
     if isinstance(owner, type):  # a class method, perhaps of a base: the class is the first argument
         method = next(vars(base)[patch.name] for base in patch.owner.__mro__ if patch.name in vars(base))
-        return classmethod(_function(patch, lambda kind, *args, **kwargs: method.__get__(None, kind)(*args, **kwargs)))
+
+        @wraps(getattr(method, "__func__", method))
+        def unbound(kind: Any, *args: Any, **kwargs: Any) -> Any:
+            return method.__get__(None, kind)(*args, **kwargs)
+
+        return classmethod(_function(patch, unbound))
     return _function(patch, present)
 
 

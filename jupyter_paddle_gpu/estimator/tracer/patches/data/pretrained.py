@@ -7,6 +7,7 @@ Source: `PretrainedModel.from_pretrained` in `paddlenlp/transformers/model_utils
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,13 +17,17 @@ from ..environment import WEIGHTS
 from ..patch import Patch
 
 MODULE = "paddlenlp.transformers.model_utils"
+SHARDS = "resolved_sharded_files"
 
 
 def _file(
-    session: Session, original: Callable[..., Any], name: Any, *args: Any, **kwargs: Any
-) -> tuple[str, None, None, bool]:
-    """`PretrainedModel._resolve_model_file_path`: one file that is not in shards."""
-    return f"{WEIGHTS}{name}/model_state.pdparams", None, None, False
+    session: Session, original: Callable[..., Any], kind: Any, name: Any, *args: Any, **kwargs: Any
+) -> tuple[Any, ...]:
+    """`PretrainedModel._resolve_model_file_path`: one file that is not in shards. The files of shards are a result of
+    their own from 3.0 on."""
+    code = inspect.unwrap(original).__code__
+    shards = () if "sharded_metadata" in code.co_varnames and SHARDS not in code.co_varnames else (None,)
+    return f"{WEIGHTS}{name}/model_state.pdparams", *shards, None, False
 
 
 def _state(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:

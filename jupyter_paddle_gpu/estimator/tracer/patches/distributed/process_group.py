@@ -19,7 +19,10 @@ from paddle.distributed.fleet.base import topology
 from ...session import Session
 from ..patch import Patch
 
-_VARIABLES = ("PADDLE_TRAINERS_NUM", "PADDLE_TRAINER_ID", "PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
+_RANKS = ("PADDLE_TRAINER_ID", "PADDLE_GLOBAL_RANK", "PADDLE_LOCAL_RANK", "PADDLE_RANK_IN_NODE")
+_SIZES = ("PADDLE_TRAINERS_NUM", "PADDLE_GLOBAL_SIZE", "PADDLE_LOCAL_SIZE")
+_ENDS = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
+"""What `paddle.distributed.launch` sets on one machine (`launch/controllers/collective.py`)."""
 _DEFAULT_GROUP = "_default_pg"
 
 
@@ -78,7 +81,8 @@ class Processes:
         """Be one of `size` processes."""
         self.size = size
         ends = [f"127.0.0.1:{6170 + rank}" for rank in range(size)]  # named, never opened
-        os.environ.update(zip(_VARIABLES, (str(size), "0", ",".join(ends), ends[0]), strict=True))
+        os.environ.update(dict.fromkeys(_SIZES, str(size)) | dict.fromkeys(_RANKS, "0"))
+        os.environ.update(zip(_ENDS, (",".join(ends), ends[0]), strict=True))
         self.initialize()
 
     def initialize(self) -> None:
@@ -99,7 +103,7 @@ class Processes:
         env = parallel._global_parallel_env
         if env is None or self.size == 1:
             return
-        os.environ["PADDLE_TRAINER_ID"] = str(rank)
+        os.environ.update(dict.fromkeys(_RANKS, str(rank)))
         env._rank = rank
         everyone = collective._get_default_group()
         everyone._rank_in_group = rank
@@ -113,9 +117,9 @@ class Processes:
 
     def close(self) -> None:
         """Forget the processes: what comes behind the trace is alone again."""
-        if self.size == 1:
+        if self.size == 1 and topology._HYBRID_PARALLEL_GROUP is None:
             return
-        for name in _VARIABLES:
+        for name in (*_RANKS, *_SIZES, *_ENDS):
             os.environ.pop(name, None)
         parallel._global_parallel_env = collective._global_env = None
         parallel_helper.__dict__["__parallel_ctx__clz__"] = None
@@ -146,8 +150,6 @@ def init_fleet(session: Session, original: Callable[..., Any], *args: Any, **kwa
     processes = session.of(Processes)
     if processes.size == 1 and processes.asked is None and data * sharded * others > 1:
         processes.open(data * sharded * others)
-    if processes.size == 1:
-        return None
     if degrees and data * sharded * others != processes.size:
         rest = max(1, processes.size // others)
         strategy.hybrid_configs = (  # type: ignore[union-attr]

@@ -216,11 +216,13 @@ def test_a_single_process_gathers_no_gradients(measured, run_child):
 
 
 def test_what_the_notebook_says_of_its_processes(run_child):
-    alone = script(GROUPED, start=FLEET.replace('degree": 2', 'degree": 1'))
+    groups = "\nassert fleet.get_hybrid_communicate_group().get_data_parallel_rank() == 0"
+    alone = script(GROUPED, start=FLEET.replace('degree": 2', 'degree": 1') + groups)
+    launched = "\nimport os\nassert os.environ['PADDLE_RANK_IN_NODE'] == '0'  # what a launch sets"
     train = "def train():\n  global model\n  dist.init_parallel_env()\n  model = paddle.DataParallel(layers)\n"
     sources = {
         "degrees": FLEETS["fleet"],
-        "eight": FLEETS["fleet"],
+        "eight": script(GROUPED, start=FLEET + launched),
         "one": alone,
         "told": SOURCES["os_g"],
         "nobody": SOURCES["os_g"],
