@@ -1467,7 +1467,8 @@ export interface components {
          *
          *     Attributes:
          *         state: `chosen`, `possible`, or `ruled_out` by the sentence in `ruled_out`.
-         *         score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out.
+         *         score: 0 to 1, the mean of its aims by their weights; None for one that is ruled out, and where the policy does
+         *             not choose by it.
          *         seconds_per_step: how long a step is expected to take, from `seconds_low` to `seconds_high`; `seconds_from`
          *             where that is from (`roofline`: a bound). `price` of an hour. None where nobody knows.
          *         run_seconds, run_cost: the same for the whole run, where its steps are known; price and cost in `currency`.

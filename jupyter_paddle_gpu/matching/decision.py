@@ -221,7 +221,8 @@ def _why(case: _Case, last: Seat) -> Message:
         prefer = "" if case.policy.prefer == "fastest" and last.seconds is None else case.policy.prefer
         if case.policy.scored:
             prefer = "score"
-        return sentences.chosen(last.device, last.fit, last.room, prefer=prefer, among=len(case.seats))
+        barred = sum(not device.simulated for device in case.offer.devices) > len(case.seats)
+        return sentences.chosen(last.device, last.fit, last.room, prefer=prefer, among=len(case.seats), barred=barred)
     if last.fit == "tight":
         return sentences.your_choice_tight(last.device, last.room or 0)
     return sentences.your_choice(last.device)

@@ -10,9 +10,13 @@ from ..domain.devices import Device
 from ..domain.messages import Message
 from .policy import Policy
 
-_HELD_UP = frozenset({"hardware_slowdown", "hardware_heat", "power_brake"})
-"""Reasons of slow clocks that the card itself sets: it computes at a fraction of its speed until somebody mends that.
-A power cap and the driver's own care for heat are everyday."""
+_HELD_UP = {
+    "hardware_heat": "This card slows itself down: it is too hot.",
+    "power_brake": "This card slows itself down: its power supply cannot keep up.",
+    "hardware_slowdown": "This card slows itself down.",
+}
+"""Reasons of slow clocks that the card itself sets, the most telling first: it computes at a fraction of its speed
+until somebody mends that. A power cap and the driver's own care for heat are everyday."""
 
 
 def _barred(device: Device, policy: Policy) -> Message | None:
@@ -21,14 +25,12 @@ def _barred(device: Device, policy: Policy) -> Message | None:
 
 
 def _held_up(device: Device, policy: Policy) -> Message | None:
-    if device.details is None or not (reasons := sorted(_HELD_UP.intersection(device.details.throttling or ()))):
+    told = () if device.details is None else device.details.throttling or ()
+    text = next((text for reason, text in _HELD_UP.items() if reason in told), None)
+    if text is None:
         return None
-    return Message(
-        code="held_up",
-        text="This card slows itself down ({reasons}).",
-        hint="Look at its cooling and its power supply; it can be named all the same.",
-        params={"reasons": ", ".join(reasons)},
-    )
+    hint = "Look at its cooling and its power supply; it can be named all the same."
+    return Message(code="held_up", text=text, hint=hint)
 
 
 def _heat(device: Device, policy: Policy) -> Message | None:

@@ -19,6 +19,7 @@ from ..domain.devices import Device, DeviceHolder, DeviceLink, Joint, divided
 from ..domain.learned import StepSeconds
 from ..domain.messages import Message
 from ..domain.placements import Aim, AimName, DeviceScore, Standing
+from ..domain.sizes import human
 from .candidates import is_excluded, is_failed, room_bytes
 from .filters import price_of, ruled_out
 from .learned.bandit import hopeful_seconds
@@ -127,7 +128,8 @@ def table(
     offer: Offer,
     share: float | None = None,
 ) -> tuple[DeviceScore, ...]:
-    """Every device: chosen, possible with its score, or ruled out by what. The chosen ones first, then by score.
+    """Every device: chosen, possible, or ruled out by what. The chosen ones first, then by score where the policy
+    chooses by that; where it does not, none is told.
 
     Args:
         offer: who has which of them; `share`: of their memory, that is asked for (None: whole devices).
@@ -185,11 +187,19 @@ def _occupied(need: Need | None, device: Device, policy: Policy, offer: Offer, s
     """By what this training needs, and by others."""
     taken, held = offer.taken, offer.held
     if share is None:
-        fit = seat_of(need, device, policy).fit
+        seat = seat_of(need, device, policy)
     else:
-        fit = part_of(need, device, policy, share, offer.shared.get(device.id, ())).fit
+        seat = part_of(need, device, policy, share, offer.shared.get(device.id, ()))
+    fit = seat.fit
     if fit == "never":
         return Message(code="too_small", text="The training does not fit, even on the empty card.")
+    if not seat.possible and seat.allowed is not None:
+        return Message(
+            code="may_be_too_small",
+            text="The training may not fit, even on the empty card: that offers {allowed}.",
+            hint="`plan_for: low` in the policy lets it try.",
+            params={"allowed": human(seat.allowed)},
+        )
     if device.id in taken:
         return Message(
             code="claimed", text="Job {job} has it, or waits for it.", params={"job": offer.called(taken[device.id])}
@@ -263,10 +273,11 @@ def _scored(
         device_name=device.name,
         checked=device.checked,
         state="possible",
-        score=_mean(values),
+        score=_mean(values) if policy.scored else None,
         aims=tuple(
             Aim(name=name, weight=weight, value=UNKNOWN if value is None else value, known=value is not None)
             for name, weight, value in values
+            if policy.scored
         ),
         price=figures.price,
         currency=policy.currency if figures.price is not None else "",

@@ -40,12 +40,12 @@ def named(device: Device) -> Message:
     return Message(code="unchecked", text="{title} ({name}, not checked on hardware)", params=params)
 
 
-def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int) -> Message:
+def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int, barred: bool) -> Message:
     """Why this device is the one that it starts on.
 
     Args:
         prefer: what the policy prefers among devices that fit.
-        among: how many devices there were to choose from.
+        among: how many devices there were to choose from; `barred`: there are others, which may not be chosen.
     """
     params: dict[str, Param] = {"device": named(device), "free": human(room or 0)}
     if fit == "tight":
@@ -69,10 +69,17 @@ def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: in
             params=params,
         )
     if among == 1:
+        if barred:
+            return msgspec.structs.replace(_REMAINING, params=params)
         return Message(code="chosen_only", text="{device} has room for it.", params=params)
     return msgspec.structs.replace(_PREFERRED.get(prefer, _FREEST), params=params)
 
 
+_REMAINING = Message(
+    code="chosen_remaining",
+    text="{device} has room for it, and is the only one here that may be chosen by itself.",
+    hint="Each device says why in the list.",
+)
 _FREEST = Message(
     code="chosen_freest",
     text="{device} fits and has the most free memory: {free} can be had.",
@@ -231,20 +238,20 @@ def fits_nowhere(
     if only is not None:
         return Message(
             code="fits_not_there",
-            text="Needs {needed}; {device} has at most {free} free.",
+            text="Needs {needed}; {device} offers at most {free}.",
             hint=hint,
             params={**params, "device": named(only)},
         )
     if count > 1:
         return Message(
             code="fits_nowhere",
-            text="Needs {needed} on each of {count} cards; the {count} largest here have at most {free} free each.",
+            text="Needs {needed} on each of {count} cards; the {count} largest here offer at most {free} each.",
             hint=hint,
             params={**params, "count": count},
         )
     return Message(
         code="fits_nowhere",
-        text="Needs {needed}; the largest card here has at most {free} free.",
+        text="Needs {needed}; the largest card here offers at most {free}.",
         hint=hint,
         params=params,
     )

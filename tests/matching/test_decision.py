@@ -67,7 +67,7 @@ def test_ways_out_are_read_off_the_details_and_never_invented() -> None:
     here = (card(0, 24), card(1, 8))
     decision = match(found, Inventory(time=0, host=HOST, devices=here)).decision
     assert (decision.outcome, decision.searched) == ("refuse", True)
-    assert decision.reason.render() == "Needs 47.0 GiB; the largest card here has at most 20.4 GiB free."
+    assert decision.reason.render() == "Needs 47.0 GiB; the largest card here offers at most 20.4 GiB."
     assert decision.reason.render_hint() == (
         "Fits with batch size 252, or with mixed precision O1 at batch size 410, or with recompute."
     )
@@ -90,8 +90,8 @@ def test_ways_out_are_read_off_the_details_and_never_invented() -> None:
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        (Choice(device_ids=("GPU-1",)), "Needs 47.0 GiB; GPU 1 (Card) has at most 6.80 GiB free."),
-        (Choice(gpus=2), "Needs 47.0 GiB on each of 2 cards; the 2 largest here have at most 6.80 GiB free each."),
+        (Choice(device_ids=("GPU-1",)), "Needs 47.0 GiB; GPU 1 (Card) offers at most 6.80 GiB."),
+        (Choice(gpus=2), "Needs 47.0 GiB on each of 2 cards; the 2 largest here offer at most 6.80 GiB each."),
         (Choice(gpus=3), "3 GPUs were asked for; 2 can be used here."),
     ],
 )

@@ -130,6 +130,22 @@ CASES: list[Case] = [
     ("preference is full", NEED, [card("h100"), card("t4", 1, used=12)], policy(preferred_devices=("T4",)), "h100-0",
      "chosen_best"),
     ("score by name", NEED, [card("t4"), card("h100", 1)], policy(prefer="score"), "h100-1", "chosen_best"),
+    # Little memory left over.
+    ("packing", SMALL, [card("a100"), card("t4", 1)], policy(weights=weights(packing=1)), "t4-1", "chosen_best"),
+    ("packing: the fullest in which it fits, not the smallest", NEED, [card("a100", used=50), card("3090", 1)],
+     policy(weights=weights(packing=1)), "a100-0", "chosen_best"),
+    ("packing: the small one is full", NEED, [card("a100"), card("t4", 1, used=8)],
+     policy(weights=weights(packing=1)), "a100-0", "chosen_best"),
+    ("packing: a large job takes a large room", LARGE, [card("h20"), card("a100", 1), card("t4", 2)],
+     policy(weights=weights(packing=1)), "a100-1", "chosen_best"),
+    ("packing as for the most cards in use: a slow card before a fast one", SMALL, [card("h100"), card("t4", 1)],
+     policy(prefer="score", weights=Weights(balance=0, packing=2)), "t4-1", "chosen_best"),
+    ("packing as for the most cards in use: of rooms alike the fast one", NEED, [card("h100", used=55), card("t4", 1)],
+     policy(prefer="score", weights=Weights(balance=0, packing=2)), "h100-0", "chosen_best"),
+    ("packing outweighed by time", SMALL, [card("h100"), card("t4", 1)],
+     policy(weights=weights(packing=1, time=2)), "h100-0", "chosen_best"),
+    ("packing outweighed by preference", NEED, [card("h100"), card("t4", 1)],
+     policy(preferred_devices=("H100",), weights=Weights(balance=0, packing=1)), "h100-0", "chosen_best"),
     # What is not known.
     ("nobody knows the card", NEED, [card("what"), card("t4", 1)], policy(weights=weights(time=1)), "t4-1",
      "chosen_best"),
@@ -148,39 +164,42 @@ CASES: list[Case] = [
      "chosen_freest"),
     # Ruled out.
     ("too dear", NEED, [card("h100"), card("3090", 1)], policy(prices=PRICES, price_ceiling=1), "3090-1",
-     "chosen_only"),
+     "chosen_remaining"),
     ("too dear on the market", NEED, [card("h100"), card("3090", 1)], policy(market=PRICES, price_ceiling=1),
-     "3090-1", "chosen_only"),
+     "3090-1", "chosen_remaining"),
     ("the place's price before the market's", NEED, [card("h100"), card("3090", 1)],
      policy(market=PRICES, prices={"H100 SXM": 0.5}, price_ceiling=1), "h100-0", "chosen_best"),
     ("no price is not too dear", NEED, [card("h20"), card("h100", 1)], policy(prices=PRICES, price_ceiling=1),
-     "h20-0", "chosen_only"),
+     "h20-0", "chosen_remaining"),
     ("all too dear", NEED, [card("h100")], policy(prices=PRICES, price_ceiling=1), "", "cpu_none_usable"),
     ("too hungry by its sheet", NEED, [card("h100"), card("t4", 1)], policy(power_ceiling=100), "t4-1",
-     "chosen_only"),
+     "chosen_remaining"),
     ("limited enough", NEED, [card("h100", power_limit=90.0), card("t4", 1)], policy(power_ceiling=100), "h100-0",
      "chosen_freest"),
-    ("too hot", NEED, [card("a100", temperature=90), card("t4", 1)], policy(heat_ceiling=85), "t4-1", "chosen_only"),
+    ("too hot", NEED, [card("a100", temperature=90), card("t4", 1)], policy(heat_ceiling=85), "t4-1",
+     "chosen_remaining"),
     ("warm enough", NEED, [card("a100", temperature=85), card("t4", 1)], policy(heat_ceiling=85), "a100-0",
      "chosen_freest"),
     ("no heat told", NEED, [card("a100"), card("t4", 1)], policy(heat_ceiling=85), "a100-0", "chosen_freest"),
     ("held up by its hardware", NEED, [card("a100", details=slow("hardware_heat")), card("t4", 1)], policy(), "t4-1",
-     "chosen_only"),
+     "chosen_remaining"),
     ("a brake", NEED, [card("a100", details=slow("power_brake", "idle")), card("t4", 1)], policy(), "t4-1",
-     "chosen_only"),
+     "chosen_remaining"),
     ("a power cap is everyday", NEED, [card("a100", details=slow("power_cap")), card("t4", 1)], policy(), "a100-0",
      "chosen_freest"),
     ("prohibited", NEED, [card("a100", details=DeviceDetails(compute_mode="prohibited")), card("t4", 1)], policy(),
-     "t4-1", "chosen_only"),
+     "t4-1", "chosen_remaining"),
     ("exclusive", NEED, [card("a100", processes=OTHERS), card("t4", 1)], policy(sharing="exclusive"), "t4-1",
-     "chosen_only"),
+     "chosen_remaining"),
     ("exclusive of us", NEED, [card("a100", processes=OURS), card("t4", 1)], policy(sharing="exclusive"), "a100-0",
      "chosen_freest"),
     ("shared", NEED, [card("a100", processes=OTHERS), card("t4", 1)], policy(), "a100-0", "chosen_freest"),
-    ("excluded", NEED, [card("a100"), card("t4", 1)], policy(excluded=("0",), prefer="score"), "t4-1", "chosen_only"),
-    ("broken", NEED, [card("a100", problem=BROKEN), card("t4", 1)], policy(prefer="score"), "t4-1", "chosen_only"),
+    ("excluded", NEED, [card("a100"), card("t4", 1)], policy(excluded=("0",), prefer="score"), "t4-1",
+     "chosen_remaining"),
+    ("broken", NEED, [card("a100", problem=BROKEN), card("t4", 1)], policy(prefer="score"), "t4-1", "chosen_remaining"),
     ("simulated", NEED, [card("h100", simulated=True), card("t4", 1)], policy(prefer="score"), "t4-1", "chosen_only"),
-    ("divided", NEED, [card("a100"), card("t4", 1, parent="a100-0")], policy(prefer="score"), "t4-1", "chosen_only"),
+    ("divided", NEED, [card("a100"), card("t4", 1, parent="a100-0")], policy(prefer="score"), "t4-1",
+     "chosen_remaining"),
     ("threshold", Need(low=35 * GIB, high=36 * GIB), [card("a100s"), card("a100", 1)],
      policy(memory_threshold=0.85, prefer="score"), "a100-1", "chosen_best"),
     ("over the threshold everywhere", Need(low=35 * GIB, high=36 * GIB), [card("a100s")],
@@ -264,6 +283,29 @@ def test_the_table_has_every_device_with_its_reason() -> None:
     assert {aim.name for aim in chosen.aims} == {"cost", "time", "balance"}
     held = table(NEED, devices, rules, decision, offer=Offer(held={"t4-1": DeviceHolder(job="j", owner="eve")}))
     assert next(row for row in held if row.device_id == "t4-1").ruled_out.render() == "j of eve has it now."  # type: ignore[union-attr]
+
+
+def test_a_card_that_is_too_small_for_the_upper_end_is_not_said_to_be_full() -> None:
+    need, devices = Need(low=8 * GIB, high=15 * GIB), (card("t4"), card("t4", 1, used=6), card("what", 2, used=30))
+    rules = policy(prefer="score")
+    rows = table(need, devices, rules, decide(need, Offer(devices=devices), rules, Choice()), offer=Offer())
+    told = {row.device_id: row.ruled_out for row in rows}
+    assert told["t4-0"] is not None and told["t4-0"] == told["t4-1"]
+    assert told["t4-0"].render() == "The training may not fit, even on the empty card: that offers 12.8 GiB."
+    assert told["what-2"] is not None and told["what-2"].code == "full"
+    tried = msgspec.structs.replace(rules, plan_for="low")
+    rows = table(need, devices, tried, decide(need, Offer(devices=devices), tried, Choice()), offer=Offer())
+    assert next(row.state for row in rows if row.device_id == "t4-0") in ("chosen", "possible")
+
+
+@pytest.mark.parametrize("prefer", ["most_free", "least_free", "fastest", "score"])
+def test_a_score_is_told_where_it_decides_and_nowhere_else(prefer: Any) -> None:
+    devices, rules = (card("a100"), card("3090", 1)), policy(prefer=prefer)
+    decision = decide(NEED, Offer(devices=devices), rules, Choice())
+    rows = table(NEED, devices, rules, decision, offer=Offer())
+    assert rows[0].device_id == decision.device_ids[0]
+    assert [row.score is not None for row in rows] == [bool(row.aims) for row in rows] == 2 * [prefer == "score"]
+    assert all(row.seconds_per_step for row in rows), "what a step takes is told in any case"
 
 
 KINDS = st.sampled_from(sorted(NAMES))

@@ -67,7 +67,7 @@ async def test_what_fits_no_card_is_told_alike_with_the_ways_out(ask, api):
     decision = matched["placement"]["decision"]
     assert (status, decision["outcome"], decision["searched"], decision["ways"]) == (200, "refuse", False, [])
     sentence = decision["reason"]["message"]
-    assert sentence.startswith("Needs ") and sentence.endswith("; the largest card here has at most 20.4 GiB free.")
+    assert sentence.startswith("Needs ") and sentence.endswith("; the largest card here offers at most 20.4 GiB.")
     assert [verdict["fit"] for verdict in matched["placement"]["verdicts"]] == ["never", "never"]
 
     _, told = await ask("preflights")

@@ -26,7 +26,7 @@ test('a batch that fits is one click away, and so is to insist', async ({ page, 
   const submit = panel.getByRole('region', { name: 'Submit' });
   await panel.locator('.jp-PaddleGpu-invitation button').click();
   const refusal = submit.locator('[data-code=fits_nowhere]');
-  await expect(refusal).toContainText('the largest card here has at most 20.4 GiB free', {
+  await expect(refusal).toContainText('the largest card here offers at most 20.4 GiB', {
     timeout: 180_000
   });
   const way = refusal.getByRole('button', { name: /^Batch size \d+$/ });

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from ...services.jobs.explaining import JobExplained
 
 
+_SCORES = Message(code="score_read", text="A score is the mean of the aims, 0 to 1, by the policy's weights.")
+_STEPS = Message(
+    code="step_read",
+    text="A step takes at least what stands behind ≥ (roofline), about what stands behind ~ (measured or learned). As "
+    "things are now.",
+)
+
+
 class MatchView(TableView):
     """Every device: chosen, possible with its score, or ruled out by what."""
 
@@ -52,14 +60,8 @@ class MatchView(TableView):
         """How to read it, where there is anything to read."""
         if not self.data.devices:
             return self.data.notes
-        return (
-            Message(
-                code="score_read",
-                text="A score is the mean of the aims, 0 to 1, by the policy's weights. A step takes at least what "
-                "stands behind ≥ (roofline), about what stands behind ~ (measured or learned). As things are now.",
-            ),
-            *self.data.notes,
-        )
+        scored = any(row.score is not None for row in self.data.devices)
+        return (*([_SCORES] if scored else []), _STEPS, *self.data.notes)
 
 
 def _step(row: DeviceScore) -> str:

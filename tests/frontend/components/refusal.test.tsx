@@ -18,7 +18,7 @@ const decision = {
   outcome: 'refuse',
   reason: {
     code: 'fits_nowhere',
-    message: 'Needs 24.1 GiB; the largest card here has at most 22.3 GiB free.',
+    message: 'Needs 24.1 GiB; the largest card here offers at most 22.3 GiB.',
     hint: 'Fits with batch size 252, or with mixed precision O1 at batch size 410.'
   },
   device_ids: [],

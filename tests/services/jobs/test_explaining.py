@@ -65,14 +65,14 @@ def test_a_waiting_job_is_told_which_device_it_would_get_and_why_no_other(tmp_pa
     assert not services.is_job("n.ipynb")
     explained = services.explain_job(job.id)
     services.close()
-    assert explained.reason.code in ("chosen_only", "job_has")
+    assert explained.reason.code in ("chosen_remaining", "job_has")
     cold, hot = explained.devices
     assert (cold.device_id, cold.state) == ("GPU-0", "chosen")
     assert hot.ruled_out is not None
     assert hot.ruled_out.render() == "It is at 95 °C now, the policy's ceiling is 85.0 °C."
     rows = MatchView(explained).rows(Speech("en"))
     assert [row[0] for row in rows] == ["✓", "✗"]
-    assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read"]
+    assert [said.code for said in MatchView(explained).sentences(Speech("en"))] == ["score_read", "step_read"]
     unchecked = msgspec.structs.replace(cold, checked=False)
     (told,) = MatchView(msgspec.structs.replace(explained, devices=(unchecked,))).rows(Speech("en"))
     assert told[1:3] == ("GPU 0", f"{cold.device_name} (not checked on hardware)")
