@@ -5,9 +5,11 @@ import type { Widget } from '@lumino/widgets';
 
 const OPENED = 'jupyter-paddle-gpu:opened';
 const WIDENED = 'jupyter-paddle-gpu:widened';
-/** Pixels of the sidebar when the panel is shown for the first time, and below which it is widened. */
+/** Pixels of the sidebar when the panel is shown for the first time, and below which it is widened then. */
 const WIDTH = 350;
-const NARROW = 340;
+export const NARROW = 340;
+/** Pixels below which labels would be cut; JupyterLab gives a sidebar that was closed at a reload less. */
+export const LEAST = 280;
 /** An import of Paddle, or of what is built on it. */
 const IMPORTS = /^\s*(?:import|from)\s+paddle/m;
 
@@ -36,8 +38,8 @@ interface ISplit extends Widget {
   widgets: readonly Widget[];
 }
 
-/** Give the sidebar that holds a widget the width with which the panel reads well; the main area gives it. */
-export function widen(widget: Widget): void {
+/** Give the sidebar that holds a narrower widget the width with which the panel reads well; the main area gives it. */
+export function widen(widget: Widget, narrower: number): void {
   const path: Widget[] = [];
   for (let at: Widget | null = widget; at; at = at.parent) {
     path.push(at);
@@ -45,7 +47,7 @@ export function widen(widget: Widget): void {
   const split = path.find((one): one is ISplit => one.id === 'jp-main-split-panel');
   const place = split ? split.widgets.findIndex(one => path.includes(one)) : -1;
   const whole = split?.node.clientWidth ?? 0;
-  if (!split || place < 0 || whole < 3 * WIDTH || widget.node.clientWidth >= NARROW) {
+  if (!split || place < 0 || whole < 3 * WIDTH || widget.node.clientWidth >= narrower) {
     return;
   }
   const sizes = split.relativeSizes();

@@ -13,7 +13,7 @@ import type { PanelModel } from '../models/panel';
 import { CommandIDs } from '../tokens';
 import type { PanelWidget } from '../widgets';
 import { FailureBadge } from './badge';
-import { importsPaddle, onceEver, widen } from './firstLook';
+import { importsPaddle, LEAST, NARROW, onceEver, widen } from './firstLook';
 import { keepMessagesBeside } from './messages';
 import { StatusItem } from './statusBar';
 
@@ -65,8 +65,13 @@ export function addPlaces(places: IPlaces): void {
   new FailureBadge(panel, model.jobs, trans);
   keepMessagesBeside(panel);
   // JupyterLab lays the sidebars out after it has told them that they are shown.
+  let wasSeen = false;
   panel.seen.connect(() => {
-    void onceEver(state, 'widened', () => requestAnimationFrame(() => widen(panel)));
+    if (!wasSeen) {
+      wasSeen = true;
+      requestAnimationFrame(() => widen(panel, LEAST));
+    }
+    void onceEver(state, 'widened', () => requestAnimationFrame(() => widen(panel, NARROW)));
   });
 
   const look = () => {

@@ -40,10 +40,18 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   // A list in a field is a sweep; the form says how it is gone through.
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByLabel('BATCH_SIZE')).toBeFocused();
-  await dialog.getByLabel('LEARNING_RATE').fill('0.1, 0.5');
+  const rate = dialog.getByLabel('LEARNING_RATE');
+  const again = dialog.getByRole('button', { name: 'Re-run', exact: true });
+  await rate.fill('0.1:0.5');
   await expect(dialog).toContainText('Each combination is a run of its own');
+  // What is refused is said in the form, which takes the next try.
+  await again.click();
+  await expect(dialog.getByRole('alert')).toContainText('any value from 0.1 to 0.5');
+  await rate.fill('0.1, 0.5');
+  await expect(dialog.getByRole('alert')).toHaveCount(0);
+  await expect(dialog.getByLabel('Try')).toContainText('all combinations: 2 runs');
   await dialog.getByLabel('At once, at most').fill('2');
-  await dialog.getByRole('button', { name: 'Re-run', exact: true }).click();
+  await again.click();
 
   // One row among the jobs, unfolded with its trials.
   const row = view.locator('tr[data-sweep]');

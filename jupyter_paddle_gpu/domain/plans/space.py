@@ -107,7 +107,7 @@ def grid(dimensions: Sequence[Dimension]) -> Iterator[dict[str, FactValue]]:
             raise PaddleGpuError(
                 "sweep_open",
                 "A grid goes through lists, and “{name}” has any value from {low} to {high}.",
-                hint="Name steps (`{low}:{high}:log5` takes five), or search by `random` or `optuna`.",
+                hint="Name steps (`{low}:{high}:log5` takes five), or try some by chance or by Optuna.",
                 name=one.name,
                 low=_written(one.low),
                 high=_written(one.high),

@@ -90,7 +90,9 @@ export function Note(props: {
   }[kind];
   return (
     <div
-      className={`jp-PaddleGpu-note jp-mod-${kind}`}
+      className="jp-PaddleGpu-note"
+      // Not a class: JupyterLab's dialogues accept nothing while one of their children is a `jp-mod-error`.
+      data-kind={kind}
       role={kind === 'error' ? 'alert' : 'note'}
       data-code={message.code}
     >

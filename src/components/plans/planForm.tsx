@@ -12,6 +12,7 @@ import {
   whenOf
 } from '../../models/plans/planChoice';
 import type { Planner } from '../../models/plans/plans';
+import { runsOf } from '../../models/plans/values';
 import { useApp } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed } from '../common/typed';
@@ -94,7 +95,13 @@ export function PlanForm(props: {
                 />
               </label>
             ))}
-          {space && <SweepOptions choice={plan.sweep} choose={sweep => change({ sweep })} />}
+          {space && (
+            <SweepOptions
+              choice={plan.sweep}
+              runs={runsOf(Object.values(space))}
+              choose={sweep => change({ sweep })}
+            />
+          )}
         </details>
       )}
     </>

@@ -14,10 +14,12 @@ export function severalHint(trans: TranslationBundle): string {
 
 export function SweepOptions(props: {
   choice: ISweepChoice;
+  /** Of all combinations; null where they are not counted. */
+  runs: number | null;
   choose: (choice: ISweepChoice) => void;
 }): JSX.Element {
   const { trans } = useApp();
-  const { choice, choose } = props;
+  const { choice, runs, choose } = props;
   const set = (change: Partial<ISweepChoice>) => choose({ ...choice, ...change });
   return (
     <fieldset className="jp-PaddleGpu-form">
@@ -29,7 +31,11 @@ export function SweepOptions(props: {
           value={choice.search}
           onChange={event => set({ search: event.target.value as ISweepChoice['search'] })}
         >
-          <option value="grid">{trans.__('all combinations')}</option>
+          <option value="grid">
+            {runs === null
+              ? trans.__('all combinations')
+              : trans._n('all combinations: %1 run', 'all combinations: %1 runs', runs)}
+          </option>
           <option value="random">{trans.__('some by chance')}</option>
           <option value="optuna">{trans.__('what Optuna finds promising')}</option>
         </select>

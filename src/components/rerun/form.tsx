@@ -51,6 +51,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
       {model.isSweep ? (
         <SweepOptions
           choice={model.sweep}
+          runs={model.runs}
           choose={sweep => model.update(() => (model.sweep = sweep))}
         />
       ) : (

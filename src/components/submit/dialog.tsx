@@ -154,7 +154,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
             variables={this._variables}
             noCost={this._noCost}
             change={change => {
-              this._plan = { ...this._plan, ...change };
+              this._plan = { ...this._plan, error: null, ...change };
               this.update();
             }}
           />

@@ -4,7 +4,13 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ApiError } from '../../api';
 import type { IJob, IRerun, ISweepBody, IVariable, Value } from '../../domain';
-import { type ISweepChoice, isSeveral, sweepFields, USUAL_SWEEP } from '../plans/values';
+import {
+  type ISweepChoice,
+  isSeveral,
+  runsOf,
+  sweepFields,
+  USUAL_SWEEP
+} from '../plans/values';
 
 /** A variable of the notebook, and what is typed for it. */
 export interface IField {
@@ -44,6 +50,7 @@ export class RerunForm {
 
   /** Take something that was typed. */
   update(change: () => void): void {
+    this.error = null;
     change();
     this._changed.emit();
   }
@@ -64,6 +71,11 @@ export class RerunForm {
 
   get isSweep(): boolean {
     return this.fields.some(isMany);
+  }
+
+  /** How many runs a grid of what is typed has; null where that is open. */
+  get runs(): number | null {
+    return runsOf(Object.values(this.space));
   }
 
   /** The sweep that the server is asked for: single values stand in it beside the lists. */

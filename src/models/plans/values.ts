@@ -25,6 +25,30 @@ export function isSeveral(typed: string, value: Value): boolean {
           .every(part => NUMBER.test(part.trim()));
 }
 
+/** How many values are typed in a list or a range, as the server reads them; null where any between two is one. */
+function countOf(text: string): number | null {
+  if (text.includes(',')) {
+    return new Set(text.split(',').map(part => part.trim())).size;
+  }
+  const [low, high, step = ''] = text.split(':').map(part => part.trim());
+  const [first, last] = [Number(low), Number(high)];
+  if (step.startsWith('log')) {
+    return Number(step.slice(3)) || null;
+  }
+  if (/^[x*]/.test(step)) {
+    return Math.floor(Math.log(last / first) / Math.log(Number(step.slice(1))) + 1e-9) + 1;
+  }
+  const isWhole = [low, high].every(part => /^[+-]?\d+$/.test(part));
+  return step || isWhole ? Math.floor((last - first) / Number(step || 1) + 1e-9) + 1 : null;
+}
+
+/** How many runs all combinations are; null where a range is open, or what is typed is none. */
+export function runsOf(typed: readonly string[]): number | null {
+  const counts = typed.map(countOf);
+  const runs = counts.reduce<number>((product, count) => product * (count ?? NaN), 1);
+  return Number.isFinite(runs) && runs > 0 ? runs : null;
+}
+
 /** The sweep's own part of a form. */
 export interface ISweepChoice {
   search: 'grid' | 'random' | 'optuna';

@@ -3,7 +3,7 @@
 import type { ISweep, ITrial } from '../../../src/domain';
 import { axes, goodness } from '../../../src/models/plans/axes';
 import { NOW, spaceOf, whenOf } from '../../../src/models/plans/planChoice';
-import { isSeveral, sweepFields, USUAL_SWEEP } from '../../../src/models/plans/values';
+import { isSeveral, runsOf, sweepFields, USUAL_SWEEP } from '../../../src/models/plans/values';
 import { RerunForm } from '../../../src/models/jobs/rerun';
 import { filtered } from '../../../src/models/jobs/jobsPage';
 import { job, trans } from '../helpers';
@@ -31,6 +31,18 @@ test.each([
   ['true', false, false]
 ])('“%s” for %s is several values: %s', (typed, value, several) => {
   expect(isSeveral(typed, value)).toBe(several);
+});
+
+test.each([
+  [['0.1, 0.01', '32:128:x2'], 6],
+  [['0.001:0.1:log5', '1:4'], 20],
+  [['16:64:16', '0:1:0.25'], 20],
+  [['0.1, 0.1'], 1],
+  [['0.1:0.5', '1, 2'], null],
+  [['0.001:0.1:log'], null],
+  [['4:1'], null]
+])('all combinations of %j are %p runs', (typed, runs) => {
+  expect(runsOf(typed)).toBe(runs);
 });
 
 test('a form with a list is a sweep that keeps single values beside it', () => {
