@@ -22,13 +22,18 @@ def cell_name(index: Any) -> str:
     return f"{_CELL}{index}>"
 
 
+def helper_name(path: str) -> str:
+    """The name under which the code of helpers is compiled that goes on without its data as a cell's does."""
+    return f"{_CELL}of {path}>"
+
+
 def is_cell(file: str) -> bool:
-    """Whether code of that file is a cell's."""
+    """Whether code of that file is a cell's, or of such helpers."""
     return file.startswith(_CELL)
 
 
 def cell_of(file: str) -> int | None:
-    """The index of the cell whose code is of that file; None where it is no cell's."""
+    """The index of the cell whose code is of that file; None where it is no cell's, or helpers'."""
     number = file[len(_CELL) : -1] if is_cell(file) else ""
     return int(number) if number.isdecimal() else None
 
@@ -41,9 +46,18 @@ def line() -> int:
 def place() -> tuple[int, int]:
     """The index of the notebook's cell that runs, and the line in it; (0, 0) where it is none of its cells."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and not is_cell(frame.f_code.co_filename):
+    while frame is not None and cell_of(frame.f_code.co_filename) is None:
         frame = frame.f_back
     return (0, 0) if frame is None else (cell_of(frame.f_code.co_filename) or 0, frame.f_lineno)
+
+
+HELPER = "__helper__"
+"""The name by which the code of helpers tells that it is some."""
+
+
+def is_own(kind: type) -> bool:
+    """Whether a class is the program's: a cell or its helpers define it."""
+    return kind.__module__ == "__main__" or HELPER in vars(sys.modules.get(kind.__module__, object))
 
 
 def caller(below: str | tuple[str, ...] = TRACER) -> FrameType | None:

@@ -16,6 +16,7 @@ from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import what_ifs
 from .cells import programs
+from .cells.helpers import Helpers
 from .cells.loops import Loops
 from .cells.running import CellRun
 from .evaluations import keeps_results
@@ -41,7 +42,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
-    beside = programs.sources(request["cells"], request.get("folder"))
+    beside = {**programs.sources(request["cells"], request.get("folder")), **Helpers.of(request["cells"]).sources}
     sites = Sites(request["cells"], beside)
     times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
     with limited(*times) as deadline:

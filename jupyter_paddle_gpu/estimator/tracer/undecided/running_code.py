@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import linecache
-import re
 from collections.abc import Iterator
+from functools import lru_cache
 from types import FrameType
 
 from .. import call_stack
@@ -26,8 +26,8 @@ def frames() -> Iterator[FrameType]:
 def place() -> tuple[int | None, int | None]:
     """Cell and line that run."""
     for frame in frames():
-        number = re.search(r"\d+", frame.f_code.co_filename)
-        return (int(number.group()) if number else None), frame.f_lineno
+        if (cell := call_stack.cell_of(frame.f_code.co_filename)) is not None:
+            return cell, frame.f_lineno
     return None, None
 
 
@@ -38,12 +38,18 @@ def is_trained_on() -> bool:
     if frame is None:
         return False
     line = frame.f_lineno
-    try:
-        nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
-    except SyntaxError:
-        return False
+    nodes = _nodes("".join(linecache.getlines(frame.f_code.co_filename)))
     loops = [node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)]
     return any(getattr(one, "attr", "") in TRAINING for loop in loops for one in ast.walk(loop))
+
+
+@lru_cache(maxsize=64)
+def _nodes(source: str) -> tuple[ast.AST, ...]:
+    """All nodes of a source; none where it is no Python."""
+    try:
+        return tuple(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return ()
 
 
 def paddle_asks() -> bool:
@@ -70,11 +76,7 @@ def assigned() -> str:
     """The name that the running statement of the notebook assigns; empty where it assigns none."""
     for frame in frames():
         line = frame.f_lineno
-        try:
-            nodes = list(ast.walk(ast.parse("".join(linecache.getlines(frame.f_code.co_filename)))))
-        except SyntaxError:
-            return ""
-        for node in nodes:
+        for node in _nodes("".join(linecache.getlines(frame.f_code.co_filename))):
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
                 target = node.targets[0]
                 return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")

@@ -198,7 +198,7 @@ def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:
             and node.lineno <= line <= (node.end_lineno or line)]  # fmt: skip
     if not here:
         return ()
-    found = max(here, key=lambda node: (node.lineno, -(node.end_lineno or 0)))
+    found = max(here, key=lambda node: (node.lineno, node.col_offset, -(node.end_lineno or 0)))
     return (
         part for child in ast.iter_child_nodes(found) if not isinstance(child, ast.stmt) for part in ast.walk(child)
     )
@@ -215,7 +215,7 @@ def holds_unseen(value: Any, depth: int = 0) -> bool:
     if isinstance(value, dict):
         return any(holds_unseen(one, depth + 1) for one in list(value.values())[:_LOOKED_AT])
     held = getattr(value, "__dict__", None) if not isinstance(value, type) else None
-    if isinstance(held, dict) and type(value).__module__ == "__main__":
+    if isinstance(held, dict) and call_stack.is_own(type(value)):
         return any(holds_unseen(one, depth + 1) for one in list(held.values())[:_LOOKED_AT])
     return False
 
@@ -223,8 +223,8 @@ def holds_unseen(value: Any, depth: int = 0) -> bool:
 def cell_of(problem: BaseException) -> int | None:
     """The cell whose code an exception went through first."""
     for file in files(problem.__traceback__):
-        if call_stack.is_cell(file):
-            return int("".join(filter(str.isdigit, file)) or -1)
+        if (cell := call_stack.cell_of(file)) is not None:
+            return cell
     return None
 
 

@@ -7,7 +7,7 @@ import ast
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
@@ -16,6 +16,8 @@ from typing import Any
 from ... import call_stack
 from ...patches.absent_modules import IMPORTED, Imports
 from ...patches.awaited import calling
+from . import helpers
+from .helpers import Helpers
 
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 """In a path: an environment that lies in the notebook's folder."""
@@ -28,10 +30,16 @@ class Beside:
         folder: the notebook's.
         written: sources that cells have written, by path: only Python's `open` sees them.
         names: of the notebook, with what stands for a module that its cells lack.
+        begins: gives the names that a namespace of its code begins with.
+        known: helpers that its cells import.
     """
 
-    def __init__(self, folder: str, written: Mapping[str, str], names: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: str, written: Mapping[str, str], names: dict[str, Any],
+        begins: Callable[[str], dict[str, Any]], known: Helpers,
+    ) -> None:  # fmt: skip
         self._folder, self._written, self._names = os.path.realpath(folder) + os.sep, written, names
+        self._begins, self._helpers = begins, known
         self._passing: set[str] = set()
         """Modules that go with the trace: those that cells have written, and those that were given a stand-in, of which
         the next trace is to be told, too."""
@@ -44,6 +52,8 @@ class Beside:
             written = ModuleSpec(name, loader, origin=file)
             written.has_location = True
             return calling(written)
+        if name in self._helpers.modules and (helper := self._helper(name)) is not None:
+            return helper
         if path is None and not any(os.path.exists(self._folder + name + end) for end in ("", ".py")):  # noqa: PTH110
             return None
         spec: ModuleSpec | None = PathFinder.find_spec(name, path, target)
@@ -61,6 +71,18 @@ class Beside:
                 return file
         return None
 
+    def _helper(self, name: str) -> Any:
+        """A helper of the notebook's that goes on without its data; it goes with the trace."""
+        file, source = self._helpers.modules[name]
+        self._passing.add(name)
+        if self._helpers.answers is None:
+            return None
+        loader = _Loader(name, file, partial(self._imported, name), source)
+        loader.helper = self._begins(file), self._helpers.answers
+        found = ModuleSpec(name, loader, origin=file)
+        found.has_location = True
+        return calling(found)
+
     def _imported(self, name: str, error: ModuleNotFoundError, module: str, _: int, **options: Any) -> Any:
         """What stands for a module that is not here: it is told of at the line of the notebook that needs it."""
         self._passing.add(name)
@@ -75,10 +97,22 @@ class Beside:
         finally:
             sys.meta_path.remove(self)
             for name in self._passing:
-                sys.modules.pop(name, None)
+                _forget(name)
+
+
+def _forget(name: str) -> None:
+    """Let a module be imported anew: `from package import module` takes what the package has, where it has it."""
+    module = sys.modules.pop(name, None)
+    package, _, own = name.rpartition(".")
+    holder = vars(sys.modules.get(package, object))
+    if module is not None and holder.get(own) is module:
+        delattr(sys.modules[package], own)
 
 
 class _Loader(SourceFileLoader):
+    helper: tuple[dict[str, Any], Mapping[str, Any]] | None = None
+    """Of a helper that goes on without its data: the names that it begins with, and answers."""
+
     def __init__(self, name: str, path: str, imported: Any, source: str | None = None) -> None:
         super().__init__(name, path)
         self._imported, self._source = imported, source
@@ -86,10 +120,15 @@ class _Loader(SourceFileLoader):
     def get_code(self, fullname: str) -> CodeType:
         """The module's code, never what was compiled of it as it stands."""
         path = self.get_filename(fullname)
+        if self.helper is not None and self._source is not None:
+            return helpers.code_of(self._source, path, self.helper[1])
         tree = Imports().visit(ast.parse(self.get_data(path) if self._source is None else self._source, path))
         code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
         return code
 
     def exec_module(self, module: ModuleType) -> None:
+        if self.helper is not None:
+            own = {name: value for name, value in self.helper[0].items() if name not in {"__name__", "__file__"}}
+            vars(module).update({**own, call_stack.HELPER: True})
         vars(module)[IMPORTED] = self._imported
         super().exec_module(module)

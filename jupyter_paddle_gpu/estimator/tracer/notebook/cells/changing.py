@@ -15,6 +15,7 @@ from typing import Any
 
 import paddle
 
+from ... import call_stack
 from ...session import current
 from ...undecided.absent_data import AbsentData, Unseen
 from ..syntax import parsed
@@ -46,7 +47,7 @@ def changed(held: Callable[[], Any], method: str) -> None:
         value = held()
     except NameError:
         return
-    if type(value).__module__ != "__main__" or isinstance(value, (type, paddle.nn.Layer)):
+    if not call_stack.is_own(type(value)) or isinstance(value, (type, paddle.nn.Layer)):
         return
     session = current()
     for name in _changed_by(type(value), method, _DEEP):

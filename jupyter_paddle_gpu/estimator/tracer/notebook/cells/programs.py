@@ -20,6 +20,7 @@ from typing import Any
 from ..sites import COMMAND
 from ..syntax import nodes
 from .beside import Beside
+from .helpers import Helpers
 
 _NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
 
@@ -31,6 +32,7 @@ class Programs:
         execute: runs a script's source in a namespace: (source, file, namespace, cell, line).
         namespace: the names that a fresh one begins with.
         failed: takes cell, line and file of a program and what it ended with; the notebook goes on, as behind `!`.
+        helpers: that the notebook imports.
     """
 
     def __init__(
@@ -38,8 +40,9 @@ class Programs:
         execute: Callable[[str, str, dict[str, Any], int, int], None],
         namespace: Callable[[str], dict[str, Any]],
         failed: Callable[[int, int, str, BaseException], None],
+        helpers: Helpers,
     ) -> None:
-        self._execute, self._namespace, self._failed = execute, namespace, failed
+        self._execute, self._namespace, self._failed, self._helpers = execute, namespace, failed, helpers
         self.written: dict[str, str] = {}
         """What cells have written, by path."""
 
@@ -47,7 +50,7 @@ class Programs:
     def installed(self, names: dict[str, Any]) -> Iterator[None]:
         """While a trace runs: modules that cells have written, and those beside the notebook, whose names are `names`,
         are imported."""
-        with Beside(os.getcwd(), self.written, names).installed():  # noqa: PTH109 - the overlay's
+        with Beside(os.getcwd(), self.written, names, self._namespace, self._helpers).installed():  # noqa: PTH109 - the overlay's
             yield
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it

@@ -28,6 +28,7 @@ from ..sites import COMMAND, Sites
 from ..trainings import Trainings
 from . import absorbing, changing, outside, wanting, within
 from .findings import Findings
+from .helpers import Helpers
 from .loops import LOOP, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
@@ -68,21 +69,14 @@ class CellRun:
         self._absorbs_within, self._follows = absorbs, follows
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
-        self.rewriting = (
-            *(
-                (Answers(self._plain), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
-                if self._plain
-                else ()
-            ),
-            conversions.Floats(),
-            absent_modules.Imports(),
-            *rewriting,
-        )
+        told = (Answers(self._plain), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
+        self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
         self.found = Findings(cells, self.sites, beside or {})
-        self._programs = Programs(self._run_script, self._names, self._program_failed)
+        helpers = Helpers.of(cells, self._plain if absorbs else None)
+        self._programs = Programs(self._run_script, self._names, self._program_failed, helpers)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False

@@ -15,21 +15,23 @@ from . import absorbing
 
 def of(problem: BaseException) -> Iterator[Need]:
     """What the code of a loop that trains handed to Paddle when it failed, by the names that the loop has for it."""
-    step, found = problem.__traceback__, None
+    step, found, place = problem.__traceback__, None, (-1, 0)
+    of_loop = place
     while step is not None:
         file = step.tb_frame.f_code.co_filename
+        if (cell := call_stack.cell_of(file)) is not None:
+            place = cell, step.tb_lineno
         if call_stack.is_cell(file) and _trains(step.tb_frame, step.tb_lineno):
-            found = step
+            found, of_loop = step, place
         step = step.tb_next
     if found is None or not any(file.startswith(call_stack.PADDLE) for file in absorbing.files(found)):
         return
-    frame, line = found.tb_frame, found.tb_lineno
+    frame = found.tb_frame
     names = {**frame.f_globals, **frame.f_locals}
     for name in sorted(absorbing.loaded(frame, found)):
         value = names.get(name)
         if isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
-            cell = int("".join(filter(str.isdigit, frame.f_code.co_filename)) or -1)
-            yield Need(name, "batch", "tensor_unseen", cell, line)
+            yield Need(name, "batch", "tensor_unseen", *of_loop)
 
 
 def _trains(frame: FrameType, line: int) -> bool:

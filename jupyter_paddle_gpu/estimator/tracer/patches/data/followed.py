@@ -149,7 +149,7 @@ def _common(one: Any, other: Any) -> Part | None:
     shapes = mine[0][1], yours[0][1]
     if len(shapes[0]) != len(shapes[1]):
         return None
-    return mine[0][0], tuple(a if a == b else None for a, b in zip(*shapes, strict=True))
+    return mine[0][0], tuple(a if a == b and a else None for a, b in zip(*shapes, strict=True))
 
 
 def _with_labels(batch: Any) -> Any:
@@ -234,8 +234,9 @@ def parts(batch: Any) -> Iterator[Part]:
 
 
 def is_known(batch: Any) -> bool:
-    """Whether every thing of a batch is an array, a tensor or a number."""
-    return all(None not in shape for _, shape in parts(batch))
+    """Whether every thing of a batch is an array, a tensor or a number, and something is in it: a list that nothing was
+    put into is one that made-up data did not fill."""
+    return all(None not in shape and 0 not in shape for _, shape in parts(batch))
 
 
 def text(batch: Any) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import paddle
 
+from ... import call_stack
 from ...undecided.absent_data import Unseen, UnseenData, is_unseen
 
 _MADE_BY = "_paddle_gpu_made_by"
@@ -77,4 +78,4 @@ def _wants_data(value: Any) -> bool:
 
 def is_own(value: Any) -> bool:
     """Whether it is a loader of the program's own class."""
-    return type(value).__module__ == "__main__" and hasattr(type(value), "__iter__") and hasattr(value, "__dict__")
+    return call_stack.is_own(type(value)) and hasattr(type(value), "__iter__") and hasattr(value, "__dict__")

@@ -64,7 +64,7 @@ def gives_one(data_set: Any) -> bool:
     while type(data_set) is UnseenData:
         data_set = data_set.data
     method = next((vars(one)["__getitem__"] for one in type(data_set).__mro__[:-1]
-                   if one.__module__ == "__main__" and "__getitem__" in vars(one)), None)  # fmt: skip
+                   if call_stack.is_own(one) and "__getitem__" in vars(one)), None)  # fmt: skip
     code = getattr(inspect.unwrap(method) if method else None, "__code__", None)
     if code is None:
         return False

@@ -1,0 +1,118 @@
+"""Helpers that a notebook imports: a module of functions that read data and train, installed or beside it.
+
+`train_iter, vocab = course.load(32)` and `course.train(net, train_iter)` are as much of a notebook as if a cell defined
+them. A module that stands on its own, with nothing but libraries below it, is looked at for trainings, and goes on
+without its data as cells do (`within`). A package whose modules import each other is a trainer of its own, and runs as
+it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.machinery import PathFinder
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from ... import call_stack
+from ...patches.absent_modules import Imports
+from ...undecided import conversions
+from ..questions.answers import Answers
+from ..sites import Sites
+from ..syntax import nodes
+from . import within
+
+_LARGEST = 400_000
+"""Bytes of a module that is read: a book's helpers have a third of it."""
+_LIBRARY = "paddle"
+
+
+@dataclass(frozen=True)
+class Helpers:
+    """The helpers that cells import: of each module its path and its source.
+
+    Attributes:
+        answers: in place of what helpers assign that go on without their data; None: they run as they are.
+    """
+
+    modules: Mapping[str, tuple[str, str]]
+    answers: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, cells: Iterable[Mapping[str, Any]], answers: Mapping[str, Any] | None = None) -> Helpers:
+        """Those of cells."""
+        found: dict[str, tuple[str, str]] = {}
+        for name in {name: None for cell in cells for name in _imported(cell["source"])}:
+            path = _path_of(name)
+            if path is not None and (source := _source_of(path, name)) is not None:
+                found[name] = path, source
+        return cls(found, answers)
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Their sources by path."""
+        return dict(self.modules.values())
+
+
+def _imported(source: str) -> Iterable[str]:
+    """What a source imports that may be a module, by its full name."""
+    for node in nodes(source):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _path_of(name: str) -> str | None:
+    """Where the code of a module lies that is no part of Python and of Paddle; None where none does."""
+    top, *below = name.split(".")
+    if top == _LIBRARY or top in sys.stdlib_module_names:
+        return None
+    with suppress(ImportError, ValueError, AttributeError, OSError):
+        spec = PathFinder.find_spec(top)
+        if spec is not None and not below:
+            return spec.origin if (spec.origin or "").endswith(".py") else None
+        for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+            for end in (".py", "/__init__.py"):
+                if (path := Path(folder, *below[:-1], below[-1] + end)).is_file():
+                    return str(path)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _source_of(path: str, name: str) -> str | None:
+    """The source of a module, where it is a helper: it uses Paddle, and no other module of its own package."""
+    with suppress(OSError, ValueError):
+        file = Path(path)
+        source = file.read_text(encoding="utf-8") if file.stat().st_size < _LARGEST else ""
+        top = name.partition(".")[0]
+        if f"import {_LIBRARY}" in source or f"from {_LIBRARY}" in source:
+            imported = {one.partition(".")[0] for one in _imported(source)}
+            is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in nodes(source))
+            return source if _LIBRARY in imported and top not in imported and not is_relative else None
+    return None
+
+
+def code_of(source: str, path: str, answers: Mapping[str, Any]) -> CodeType:
+    """The code of a helper that goes on without its data, with answers in place of what it assigns. It is known as a
+    cell's is."""
+    name = call_stack.helper_name(path)
+    linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
+    return _compiled(source, name, tuple(sorted(answers.items())))
+
+
+@lru_cache(maxsize=32)
+def _compiled(source: str, name: str, answers: tuple[tuple[str, Any], ...]) -> CodeType:
+    tree: Any = ast.parse(source, name)
+    rewriting = (*within.rewriting(Sites([], {name: source})), Answers(dict(answers)), conversions.Floats(), Imports())
+    for one in rewriting:
+        tree = one.visit(tree)
+    code: CodeType = compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)
+    return code
