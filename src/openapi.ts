@@ -1697,7 +1697,7 @@ export interface components {
          */
         Estimate: {
             /** @enum {unknown} */
-            status: "needs_input" | "no_model" | "no_package" | "no_paddle" | "ok" | "would_stop";
+            status: "needs_input" | "no_model" | "no_package" | "no_paddle" | "ok" | "static_graph" | "would_stop";
             /** @enum {unknown} */
             evidence: "measured" | "scan" | "trace";
             /** @default false */
@@ -1834,6 +1834,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,
@@ -1851,6 +1852,7 @@ export interface components {
          *         held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
          *         accumulation: an update still sees as many samples.
          *         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
+         *         on_cpu: for a job that runs where there is no GPU.
          *         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
          *             `strategy.hybrid_configs`), else 1.
          *         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
@@ -1911,6 +1913,11 @@ export interface components {
              * @default null
              */
             devices: number | null;
+            /**
+             * @description Take the CPU where the cells ask for a GPU by name.
+             * @default null
+             */
+            on_cpu: boolean | null;
             /**
              * @description Which of the notebook's trainings, by its number; without it the one that needs most.
              * @default null
@@ -2833,6 +2840,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,
@@ -3086,6 +3094,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,
@@ -3192,6 +3201,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,
@@ -3417,6 +3427,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,
@@ -3497,6 +3508,7 @@ export interface components {
              *       "image_size": null,
              *       "sequence_length": null,
              *       "devices": null,
+             *       "on_cpu": null,
              *       "training": null,
              *       "device": null,
              *       "target": null,

@@ -25,6 +25,7 @@ OF_OTHERS = {
         (
             "estimator/tracer/patches/devices.py",
             "estimator/zygote/real_run.py",
+            "notebook/changes/on_cpu.py",
             "notebook/changes/training_step.py",
             "notebook/training/models.py",
         ),

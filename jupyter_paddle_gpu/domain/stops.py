@@ -54,8 +54,8 @@ _STOPS_BEHIND = Message(
 _STOPS_WITHOUT_DEVICE = Message(
     code="would_stop_without_device",
     text="On the CPU the notebook would stop in cell {cell}, line {line}: {error}",
-    hint="The line asks for a device that is not here: {device}. Name the CPU or leave it out, or submit it where "
-    "there is one.",
+    hint="The line asks for a device that is not here: {device}. Let the job's copy take the CPU there (--on-cpu), or "
+    "submit it where there is one.",
 )
 _STOPS_WITHIN = Message(
     code="would_stop",

@@ -33,6 +33,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
         accumulation: an update still sees as many samples.
         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
+        on_cpu: for a job that runs where there is no GPU.
         devices: the estimate is for the device that holds most. None: what the notebook says (`nprocs=`, `--devices`,
             `strategy.hybrid_configs`), else 1.
         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
@@ -221,6 +222,15 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             words=Words(asked="with device count {value}", suggested="On {value} devices"),
             if_known=True,
             fact="distribution",
+        ),
+    ] = None
+    on_cpu: Annotated[
+        bool | None,
+        Declaration(
+            help="Take the CPU where the cells ask for a GPU by name.",
+            in_jobs=True,
+            traced=False,
+            values={True: Words(label="taken", asked="on the CPU where the notebook names a GPU")},
         ),
     ] = None
     training: Annotated[

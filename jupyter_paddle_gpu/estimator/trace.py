@@ -119,7 +119,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
         unreached: where it may train besides, and was not seen to.
     """
 
-    status: Literal["ok", "needs_input", "no_model", "would_stop"]
+    status: Literal["ok", "needs_input", "no_model", "static_graph", "would_stop"]
     evidence: Evidence = "trace"
     paddle_version: str = ""
     python: str = ""

@@ -202,6 +202,19 @@ NOTES: dict[str, Message] = {
             hint="Run the cells that take long (data, plots) behind the trainings.",
         ),
         Message(
+            code="static_graph",
+            text="Cell {cell}, line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an "
+            "executor runs later, and there is no training step to follow.",
+            hint="Leave out paddle.enable_static() and let the training run in dynamic mode, with paddle.Model or a "
+            "loop of its own; @paddle.jit.to_static is followed. It can be submitted all the same.",
+        ),
+        Message(
+            code="static_graph_beside",
+            text="Cell {cell}, line {line} belongs to a static graph, which is not followed: the figure is for the "
+            "training in dynamic mode.",
+            hint="What an executor allocates for the graph comes on top while both are alive.",
+        ),
+        Message(
             code="few_steps",
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
@@ -245,11 +258,6 @@ QUESTIONS: dict[str, Message] = {
             code="program",
             text="The notebook wanted to start a program ({target}); an estimate starts none.",
             hint="If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.",
-        ),
-        Message(
-            code="static_graph",
-            text="This line builds a static graph; only trainings in dynamic mode are estimated.",
-            hint="Let the training run without paddle.static, for example with paddle.Model or a loop of its own.",
         ),
         Message(
             code="file_missing",

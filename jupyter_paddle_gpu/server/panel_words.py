@@ -77,6 +77,10 @@ IN_PANEL = {
     "number in a cell.",
     "Ask for several devices (--devices): each then also holds buffers as large as the gradients.": "Ask for several "
     "devices under What if…: each then also holds buffers as large as the gradients.",
+    "The line asks for a device that is not here: {device}. Let the job's copy take the CPU there (--on-cpu), or "
+    "submit it where there is one.": "The line asks for a device that is not here: {device}. Let the job's copy take "
+    "the CPU there, or submit it where there is one.",
+    "Another limit is asked for when it is submitted (--memory).": "Another limit is asked for under Change…",
     "Ask again for a number of devices (--devices).": "Ask again for a number of devices under What if…",
     "Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names.": "Did you mean {near}?",
     "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.": "Names look like A100-80GB.",

@@ -24,7 +24,7 @@ from .machine import marked
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6, "no_package": 7}
+STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6, "no_package": 7, "static_graph": 8}
 """Exit status of `estimate`."""
 BAR_CELLS = 24
 EDGE = 6
@@ -338,6 +338,7 @@ _WITHOUT = {
     "no_model": "Nothing that trains was found in this notebook.",
     "would_stop": "The notebook would stop with an error.",
     "no_package": "The kernel's Python lacks a package that the training needs.",
+    "static_graph": "A static graph trains here, of which there is no figure.",
 }
 """The headline where there is no figure, by status."""
 _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}

@@ -12,7 +12,7 @@ from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
-from . import accumulation, batch_size, distribution, precision, recompute, set_to_zero
+from . import accumulation, batch_size, distribution, on_cpu, precision, recompute, set_to_zero
 from .difference import cells_of, unified
 from .program import Program, RefusedError
 
@@ -25,10 +25,13 @@ CHANGES: dict[str, Change] = {
     "amp": precision.change,
     "set_to_zero": set_to_zero.change,
     "devices": distribution.change,
+    "on_cpu": on_cpu.change,
 }
 """By what-if, in the order in which they are made: each reads the cells as those before it left them."""
 _UNCHANGED = tuple(row.name for row in WHAT_IFS if row.in_jobs and not row.follows and row.name not in CHANGES)
 """What-ifs of jobs that nothing in the table changes yet."""
+OF_ALL = frozenset(("on_cpu",))
+"""What is changed of all trainings, also where one is chosen."""
 FOLLOWING = {"batch_size": "accumulation"}
 """What is changed with another one, although nobody asked: an update is to see as many samples."""
 
@@ -74,7 +77,8 @@ def rewritten(
             continue
         try:
             change = CHANGES.get(name, _unknown)
-            program = Program(source, places if name == "batch_size" else (), among)
+            places_of, meant = places if name == "batch_size" else (), None if name in OF_ALL else among
+            program = Program(source, places_of, meant)
             change(program, request)
             source, among = program.result(), program.moved(among)
             made.add(name)

@@ -71,8 +71,9 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)
     found = None
-    if submission.estimate is not False and facts.loop != "none":
+    if submission.estimate is not False:
         wanted = submission.estimate or place.on_gpu or limits_follow_estimate(place.engine)
+        wanted = wanted and facts.loop != "none"  # where nothing is seen to train, what is known already does
         found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs)
     estimate = found if found is not None and found.status == "ok" else None
     taken = place.taken(estimate)
@@ -99,7 +100,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         on_cpu=taken.decision.reason if taken.decision.outcome == "cpu" else None,
         placed=Placed(outcome=taken.decision.outcome, reason=taken.decision.reason.code),
         would_stop=found.stop.says(behind=estimate is not None) if found and found.stop else None,
-        unanswered=unanswered(found),
+        unanswered=unanswered(found, taken.decision.limits),
         limits=taken.decision.limits,
         plan=submission.plan,
         trial=submission.trial,

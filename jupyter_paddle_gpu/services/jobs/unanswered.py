@@ -1,4 +1,5 @@
-"""What a job does about questions that its estimate left open: one sentence a kind, for all faces."""
+"""What a job does without a figure, for all faces: about questions that are open, one sentence a kind, and where there
+can be none."""
 
 from __future__ import annotations
 
@@ -6,8 +7,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from ...domain.decisions import Limits
 from ...domain.estimates import Estimate, Question, QuestionKind
 from ...domain.messages import Message
+from ...domain.sizes import human
 
 _HINT = "An answer reaches the job as well."
 _SAYS: dict[QuestionKind, Message] = {
@@ -38,10 +41,27 @@ _SOMEWHERE = Message(
     code="open_question",
     text="Open question: {why} The job runs all the same, as the notebook stands.",
 )
+_GRAPH = Message(
+    code="static_graph_runs",
+    text="There is no figure for a static graph: the job runs as the notebook stands, with at most {memory} of memory.",
+    hint="Another limit is asked for when it is submitted (--memory).",
+)
+_GRAPH_UNLIMITED = Message(
+    code="static_graph_runs",
+    text="There is no figure for a static graph: the job runs as the notebook stands, and nothing limits its memory.",
+)
 
 
-def unanswered(estimate: Estimate | None) -> tuple[Message, ...]:
-    """Which questions are open, and what the job will do about each; empty where there is a figure, or no estimate."""
+def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple[Message, ...]:
+    """Which questions are open, and what the job will do about each; empty where there is a figure, or no estimate.
+
+    Args:
+        limits: what the job gets of the machine.
+    """
+    if estimate is not None and estimate.status == "static_graph":
+        if limits is None or limits.memory_bytes is None:
+            return (_GRAPH_UNLIMITED,)
+        return (msgspec.structs.replace(_GRAPH, params={"memory": human(limits.memory_bytes)}),)
     if estimate is None or estimate.status != "needs_input":
         return ()
     return tuple(_by_kind(estimate.questions))

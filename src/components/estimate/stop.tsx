@@ -50,12 +50,21 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
                   ),
         hint: stop.device
           ? trans.__(
-              'The line asks for a device that is not here: %1. Name the CPU or leave it out, or submit it where there is one.',
+              'The line asks for a device that is not here: %1. Let the job take the CPU there, or submit it where there is one.',
               stop.device
             )
           : trans.__('Correct it before you submit, or the job ends there.')
       }}
     >
+      {stop.device && (
+        <Button
+          disabled={training.isEstimating}
+          title={trans.__('Click to estimate with it; the job is run with it too.')}
+          onClick={() => void training.ask({ on_cpu: true })}
+        >
+          {trans.__('Take the CPU there')}
+        </Button>
+      )}
       {places.map(place => (
         <Button key={place} look="link" onClick={() => training.source.reveal(place)}>
           {trans.__('Go to cell %1', place + 1)}

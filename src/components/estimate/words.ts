@@ -34,6 +34,11 @@ export function missing(estimate: IEstimate, trans: TranslationBundle): string {
       "The kernel's Python lacks a package; once it is installed there is a number."
     );
   }
+  if (estimate.status === 'static_graph') {
+    return trans.__(
+      'A static graph trains here, of which there is no figure; the note below says where.'
+    );
+  }
   if (estimate.status === 'would_stop') {
     return trans.__('There is no number for a training that would stop.');
   }

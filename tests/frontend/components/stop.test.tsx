@@ -30,4 +30,15 @@ describe('Stop', () => {
     press('Go to cell 3');
     expect(seen).toEqual([2]);
   });
+
+  it('offers the CPU where the line names a device that is not here', () => {
+    const asked: object[] = [];
+    const stop = { cell: 0, line: 2, raised: null, error: 'ValueError: gpu', device: 'gpu' };
+    const training = { ask: (change: object) => asked.push(change) } as unknown as Training;
+    draw(
+      <Stop estimate={{ status: 'ok', stop } as unknown as IEstimate} training={training} />
+    );
+    press('Take the CPU there');
+    expect(asked).toEqual([{ on_cpu: true }]);
+  });
 });

@@ -36,6 +36,7 @@ from ..step.host_memory import HostMemory
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
+from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data, absent_tensors
 from ..undecided.branches import STOP_IF_TOLD
@@ -168,6 +169,8 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         run.found.forget_files()
         if result.get("unreached"):
             run.found.ask_needs()
+    if (where := runtime.of(StaticGraphs).where) is not None:
+        runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
     shared, own = _shared(runtime, run), result.pop("own_notes")
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
@@ -196,9 +199,13 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
 
 def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
     """The answer where no step was seen."""
-    changes = runtime.of(Changes)
+    changes, graphs = runtime.of(Changes), runtime.of(StaticGraphs)
     if run is not None:
         run.found.ask_needs()
+    is_open = run is not None and bool(run.found.questions or run.found.failures)
+    if graphs.where is not None and (graphs.is_on or not is_open):
+        runtime.note("static_graph", cell=graphs.where[0] + 1, line=graphs.where[1])
+        return {"status": "static_graph", **_shared(runtime, run), "questions": [], **versions()}
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
     if run is not None and run.found.failures and not run.found.questions and not is_of_data:
         run.found.questions.append(run.found.failures[0])

@@ -28,14 +28,6 @@ class DownloadNeeded(BaseException):
         self.url = url
 
 
-class StaticGraphError(RuntimeError):
-    """The program builds a graph to run later, of which a trace sees no step."""
-
-
-def _static(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    raise StaticGraphError
-
-
 def _refuse(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     raise DownloadNeeded(str(args[0] if args else kwargs.get("url", "")))
 
@@ -118,7 +110,6 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (inspect, "getfile", _file), (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
-    (paddle, "enable_static", _nothing), (paddle.static, "data", _static), (paddle.static, "Executor", _static),
     (paddle.utils.download, "get_weights_path_from_url", _weights),
     (paddle.utils.download, "get_path_from_url", _fetched), (paddle.utils.download, "_download", _refuse),
     (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent_modules.try_import),

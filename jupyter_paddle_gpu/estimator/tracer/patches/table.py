@@ -17,6 +17,7 @@ from . import (
     optimizers,
     own_optimizers,
     plots,
+    static_graphs,
     tensor_methods,
 )
 from .data import datasets, files, loader, own_datasets, pictures, pretrained, texts
@@ -31,7 +32,7 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
-        environment, folders,
+        environment, folders, static_graphs,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
         pretrained, texts, weights, text_images, clips, restored_images, pictures, plots,
     ):  # fmt: skip

@@ -25,6 +25,7 @@ from .deadline import Deadline
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
+from .static_graphs import StaticGraphs
 from .updates_by_hand import UpdatesByHand, count_as_parameter
 
 PATIENCE = Patience(300_000, 30.0)
@@ -166,6 +167,7 @@ class StepWatch:
         recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
         outlived the collection behind another chapter is left, as Python leaves it for long.
         """
+        self.runtime.of(StaticGraphs).check()
         if not self._has_collected:
             self._has_collected = True
             gc.collect(1)
@@ -217,6 +219,7 @@ class StepWatch:
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
         if self._depth == 0:
+            self.runtime.of(StaticGraphs).check()
             if self.probe is not None and self.is_wanted() and self.probe.updates():
                 raise StepSeen
             if self.runtime.of(Changes).skips_update(plain(optimizer)):

@@ -57,7 +57,17 @@ for name in ("__init__.py", "utils/__init__.py"):
 sys.path.insert(0, str(folder))
 from ppgan.utils.download import get_path_from_url as fetch
 """
+MODEL = """
+import numpy, paddle
+paddle.enable_static()
+network = paddle.nn.Linear(20, 3)
+inputs = [paddle.static.InputSpec([None, 20], "float32", "x")]
+model = paddle.Model(network, inputs, [paddle.static.InputSpec([None, 1], "int64", "y")])
+model.prepare(paddle.optimizer.Adam(parameters=network.parameters()), paddle.nn.CrossEntropyLoss())
+model.fit([(numpy.zeros(20, "float32"), numpy.zeros(1, "int64"))] * 32, batch_size=8)
+"""
 SOURCES = {
+    "model": MODEL,
     "graph": GRAPH + "loss = paddle.static.nn.fc(image, 3).mean()\npaddle.optimizer.Adam().minimize(loss)",
     "executor": "import paddle\npaddle.enable_static()\nexecutor = paddle.static.Executor(paddle.CPUPlace())",
     "left": GRAPH + "#---\nimport paddle\npaddle.disable_static()\n#---" + TRAINING,
@@ -75,17 +85,18 @@ def traced(run_child):
     return run_child("trace", SOURCES)
 
 
-@pytest.mark.parametrize(("name", "line"), [("graph", 4), ("executor", 3)])
+@pytest.mark.parametrize(("name", "line"), [("graph", 4), ("executor", 3), ("model", 8)])
 def test_the_line_of_a_static_graph_is_named(traced, name, line):
     row = traced[name]
-    assert row["status"] == "needs_input"
-    assert [(one["why"], one["line"], one["name"]) for one in row["questions"]] == [("static_graph", line, "")]
+    assert (row["status"], row["questions"]) == ("static_graph", [])
+    assert dict(zip(row["notes"], row["params"], strict=True))["static_graph"] == {"cell": 1, "line": line}
 
 
 @pytest.mark.parametrize("name", ["left", "switched-only"])
 def test_a_training_in_dynamic_mode_is_estimated_beside_it(traced, name):
     assert traced[name]["status"] == "ok"
     assert traced[name]["peak"] == traced["plain"]["peak"]
+    assert ("static_graph_beside" in traced[name]["notes"]) == (name == "left")
 
 
 @pytest.mark.parametrize("name", ["loaded", "fetched", "fetched-by-its-own"])

@@ -20,8 +20,9 @@ from typing import Any
 from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
 from ...patches.data.own_datasets import names_absent_path
-from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...patches.environment import DownloadNeeded
 from ...session import Session
+from ...step.static_graphs import StaticGraphError
 from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description

@@ -8,8 +8,9 @@ from typing import Any
 
 from ... import call_stack
 from ...patches import absent_modules
-from ...patches.environment import DownloadNeeded, StaticGraphError
+from ...patches.environment import DownloadNeeded
 from ...session import Session
+from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
 from ...undecided.needs import BatchNeeded, Need, NeededError
@@ -82,8 +83,8 @@ class Findings:
                 self._ask(cell, problem, "download", {"url": problem.url})
             case NeededError() | BatchNeeded():
                 self._session.of(StepWatch).asked()
-            case StaticGraphError():
-                self.ask({**self._question(cell, problem, "static_graph", {}), "name": ""})
+            case _ if self._session.of(StaticGraphs).explains(problem):
+                self._session.of(StepWatch).asked()
             case _ if (path := absorbing.absent_path(problem)) is not None:
                 self._ask(cell, problem, "file_missing", {"path": path})
                 here = self._question(cell, problem, "path_missing", {})
@@ -148,7 +149,7 @@ class Findings:
         absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
-            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "static")
+            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "")
             self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
 
     @property

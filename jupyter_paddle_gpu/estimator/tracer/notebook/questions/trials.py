@@ -17,7 +17,7 @@ FURTHER = 6
 is better."""
 MOST = 9
 """Questions that are looked for one behind the other."""
-_RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "would_stop": 1, "ok": 2}
+_RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "static_graph": 0, "would_stop": 1, "ok": 2}
 """How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""

@@ -17,7 +17,7 @@ TRAINS = (COMMAND, "backward(", ".fit(", "minimize(", "train_batch(", ".train(",
 """Without any of these nothing trains, unless a module does it."""
 _MODE, _STEP = ".train(", ".step("
 """What sets a mode as well as it trains, and what updates."""
-OF_DATA = frozenset(("download", "file_missing", "program", "module_missing", "static_graph"))
+OF_DATA = frozenset(("download", "file_missing", "program", "module_missing"))
 """Questions that say what of the data was looked for."""
 
 

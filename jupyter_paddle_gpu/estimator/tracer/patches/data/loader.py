@@ -21,11 +21,13 @@ from ...session import Session, current
 from ...step.changes import Changes
 from ...step.host_memory import HostMemory
 from ...step.resizing import Resizing
+from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, size_of
 from ...undecided.drawn_sizes import DrawnSizes
 from ...undecided.needs import BatchNeeded, Need, NeededError
+from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
@@ -79,6 +81,7 @@ class Loaders:
 def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     """What `for batch in loader` goes through."""
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
+    static_graphs.check_loader(runtime, loader)
     text = _description(runtime, loader)
     batch: Any = None
     if text is None:
@@ -316,6 +319,8 @@ def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:
 
 def _arrived(runtime: Tensors, loader: Any, made: Made) -> Any:
     """A tensor of a batch. On a CPU it stays where a worker put it, in shared memory beside the allocator."""
+    if runtime.of(StaticGraphs).is_on:
+        return static_graphs.fed(made.shape, made.dtype)
     tensor = runtime.create("to_tensor", made.shape, made.dtype, made.value, "inputs")
     storage = runtime.state(tensor).array.storage
     if storage is not None and runtime.target == "cpu" and _shares_memory(loader):

@@ -198,8 +198,19 @@ TWO_WIDTHS = (
     "paddle.scatter(net(x), paddle.arange(4), paddle.rand([4, 2], 'float64'))",
     "F.grid_sample(x.reshape([1, 1, 4, 4]), paddle.rand([1, 2, 2, 2], 'float64'))",
 )
+MADE_IN_STATIC_MODE = """
+import numpy, paddle
+class Pictures(paddle.io.Dataset):
+    def __len__(self): return 32
+    def __getitem__(self, index): return numpy.zeros(20, "float32")
+paddle.enable_static()
+image = paddle.static.data("image", [None, 20], "float32")
+loader = paddle.io.DataLoader(Pictures(), feed_list=[image], places=paddle.CPUPlace(), batch_size=8)
+"""
 REFUSED |= {
     **EMPTY,
+    "a loader read in dynamic mode": MADE_IN_STATIC_MODE + "paddle.disable_static()\nfor batch in loader(): pass",
+    "a picture out of what feeds a graph": MADE_IN_STATIC_MODE + "for batch in loader():\n    batch[0]['image']",
     **{name: training(loss=f"({call}).mean()") for name, call in IN_TENSORS.items()},
     **{f"two widths: {call}": training(loss=f"({call}).mean()") for call in TWO_WIDTHS},
     "a count for each of fewer": training(loss="paddle.repeat_interleave(net(x), paddle.to_tensor([2]), 0).mean()"),
