@@ -33,8 +33,15 @@ function withShortTags(source) {
     : source;
 }
 
+/** A private member that is taken out of its object, which would be looked for by its long name. */
+const TAKEN = /\{[^{}]*\b_[a-z]\w+\s*[:,}=][^{}]*\} = this\b/;
+
 /** Private members get numbers in the order in which a file names them. */
 function withShortMembers(source) {
+  const [taken] = TAKEN.exec(source) ?? [];
+  if (taken) {
+    throw new Error(`Private members are renamed after a dot only, write this._…: ${taken}`);
+  }
   const names = [...new Set(source.match(PRIVATE))];
   return source.replace(PRIVATE, name => `_${names.indexOf(name).toString(36)}`);
 }

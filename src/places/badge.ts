@@ -44,7 +44,7 @@ export class FailureBadge implements IDisposable {
 
   private _show(): void {
     const { title } = this._panel;
-    const { _failed: failed } = this;
+    const failed = this._failed;
     // JupyterLab finds the tab by what it has put there itself.
     const { failures: _, ...others } = title.dataset;
     title.dataset = failed ? { ...others, failures: String(failed) } : others;

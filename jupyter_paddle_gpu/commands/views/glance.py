@@ -13,13 +13,14 @@ from ..speech import Speech, count, size
 from .machine import marked
 
 KINDS: Mapping[str, tuple[str, str]] = {
-    "parameters": ("Parameters", "var(--jp-brand-color1, #1976d2)"),
-    "gradients": ("Gradients", "var(--jp-brand-color2, #64b5f6)"),
-    "optimizer_state": ("Optimizer state", "var(--jp-accent-color1, #689f38)"),
+    # The colors of the panel (`src/style/common/bar.css`).
+    "parameters": ("Parameters", "var(--jp-brand-color0, #0d47a1)"),
+    "gradients": ("Gradients", "var(--jp-brand-color1, #1976d2)"),
+    "optimizer_state": ("Optimizer state", "var(--jp-brand-color2, #64b5f6)"),
     "activations": ("Activations", "var(--jp-info-color0, #00838f)"),
-    "inputs": ("Inputs", "var(--jp-warn-color1, #f57c00)"),
-    "workspace": ("Workspace", "var(--jp-info-color1, #00bcd4)"),
-    "context": ("Device context", "var(--jp-layout-color4, #9e9e9e)"),
+    "inputs": ("Inputs", "var(--jp-info-color1, #0097a7)"),
+    "workspace": ("Workspace", "var(--jp-info-color2, #4dd0e1)"),
+    "context": ("Device context", "var(--jp-ui-font-color3, #9e9e9e)"),
 }
 _MUTED = "color:var(--jp-ui-font-color2, #616161)"
 WIDTH, HEIGHT = 480, 72
