@@ -17,6 +17,9 @@ import { importsPaddle, LEAST, NARROW, onceEver, widen } from './firstLook';
 import { keepMessagesBeside } from './messages';
 import { StatusItem } from './statusBar';
 
+/** Whether jobs ran when the page was last there. */
+const ACTIVE = 'jupyter-paddle-gpu:active';
+
 export interface IPlaces {
   app: JupyterFrontEnd;
   model: PanelModel;
@@ -59,6 +62,17 @@ export function addPlaces(places: IPlaces): void {
       isActive: () => item.isActive,
       activeStateChanged: item.activeChanged
     });
+    // Nobody has looked yet after a reload, and what ran is told of all the same.
+    const note = () => state?.save(ACTIVE, item.isActive);
+    item.activeChanged.connect(() => void note());
+    void Promise.all([state?.fetch(ACTIVE), app.restored])
+      .then(async ([wasActive]) => {
+        if (wasActive) {
+          await model.jobs.refresh();
+          await note();
+        }
+      })
+      .catch(() => undefined);
   }
 
   // eslint-disable-next-line jupyter/require-disposable-ownership -- it lives as long as the page
