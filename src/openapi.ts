@@ -1575,7 +1575,8 @@ export interface components {
          *         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
          *         communication_low, communication_high: buffers of NCCL between several devices, in no allocator of Paddle's.
          *         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
-         *         logs: public logs of trainings of this kind by which both ends were set; 0: they are the table's.
+         *         logs: public logs of trainings by which both ends were set; 0: they are the table's.
+         *         mixed_logs: how many of them are of mixed precision.
          *         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
          *         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
          */
@@ -1595,6 +1596,8 @@ export interface components {
             jobs: number;
             /** @default 0 */
             logs: number;
+            /** @default 0 */
+            mixed_logs: number;
             /** @default 0 */
             batches_ahead: number;
             /** @default false */

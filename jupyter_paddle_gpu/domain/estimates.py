@@ -203,7 +203,8 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         context_low, context_high: CUDA context and library handles; `source` says where the range stands.
         communication_low, communication_high: buffers of NCCL between several devices, in no allocator of Paddle's.
         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
-        logs: public logs of trainings of this kind by which both ends were set; 0: they are the table's.
+        logs: public logs of trainings by which both ends were set; 0: they are the table's.
+        mixed_logs: how many of them are of mixed precision.
         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
     """
@@ -218,6 +219,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     observations: int = 0
     jobs: int = 0
     logs: int = 0
+    mixed_logs: int = 0
     batches_ahead: int = 0
     changing_shapes: bool = False
 

@@ -75,7 +75,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         terms,
         observations=spread.observations,
         jobs=spread.jobs,
-        logs=logs,
+        logs=len(logs),
+        mixed_logs=len(set(logs) & set(evidence.MIXED)),
         changing_shapes=changing,
         batches_ahead=trace.batches_ahead,
     )
@@ -96,22 +97,26 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
 
 
-def _by_logs(trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range) -> tuple[int, int, int]:
-    """(how many public logs speak for the range, its ends); a machine's own measurements count for more.
+def _by_logs(
+    trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range
+) -> tuple[tuple[evidence.Seen, ...], int, int]:
+    """(the public logs that speak for the range, its ends); a machine's own measurements count for more.
 
     A loader that is slower than the step has no batch ahead (PaddleOCR#16562): the low end leaves them out.
     """
+    if spread.observations:
+        return (), spread.low, spread.high
     logs = evidence.like(trace, reserved)
     factors = evidence.limits(logs)
-    if spread.observations:
-        return 0, spread.low, spread.high
     lowest = max(spread.low - trace.batches_ahead, 0)
     if factors is None:
-        return 0, lowest, spread.high
+        return (), lowest, spread.high
     pages = least.mapped - least.reserved
-    low = round((reserved - trace.batches_ahead) * factors[0]) + pages + terms.context_low
-    high = round(reserved * factors[1]) + pages + terms.context_high
-    return len(logs), min(spread.likely, max(lowest, low)), max(spread.likely, min(spread.high, high))
+    low = round((reserved - trace.batches_ahead) * factors[0]) + pages + terms.context_low + terms.communication_low
+    high = round(reserved * factors[1]) + pages + terms.context_high + terms.communication_high
+    if set(logs) > set(evidence.SAME_SHAPES):  # few of its own kind: they widen only
+        low, high = min(low, lowest), max(high, spread.high)
+    return logs, min(spread.likely, low), max(spread.likely, high)
 
 
 def _other_branches(trace: Trace) -> int:
