@@ -35,7 +35,7 @@ test: $(ENVIRONMENT)  ## Run every test side by side: front end, browser, Python
 test-frontend: $(ENVIRONMENT)  ## Unit tests of the front end
 	$(BIN)/jlpm test
 
-bench-scheduling: $(ENVIRONMENT)  ## Waiting, use and failures of five schedulers on simulated cards; OPENB_TRACE names the public trace's folder
+bench-scheduling: $(ENVIRONMENT)  ## Waiting, use and failures of eight schedulers on simulated cards, six minutes; OPENB_TRACE names the public trace's folder
 	$(BIN)/python -m benchmarks.scheduling
 
 test-ui: $(ENVIRONMENT)  ## The whole walk in a real browser (Chromium)

@@ -1,4 +1,4 @@
-"""`make bench-scheduling`: five places under each scheduler, with 95 % confidence, and decisions a second.
+"""`make bench-scheduling`: five places under each scheduler, with 95 % confidence, and decisions a second; six minutes.
 
 `OPENB_TRACE` names the folder of the public trace; without it a stated synthetic one is used.
 """
@@ -11,14 +11,28 @@ from typing import Any
 
 import msgspec
 
+from ..report import show
 from . import speed
 from .simulate import SCHEDULERS, Outcome, shares, simulate
 from .workload import CARDS, LOAD, TASKS, build
 
 SEEDS = (0, 1, 2, 3, 4)
-FIGURES = ("utilisation", "work", "waiting", "completion", "fairness", "failures")
-
-
+FIGURES = {
+    "utilisation": "cards in use",
+    "work": "work done",
+    "waiting": "mean wait, s",
+    "completion": "mean time to the end, s",
+    "fairness": "fairness (Jain)",
+    "failures": "out of memory",
+}
+"""What is measured, and its heading."""
+CALLED = {
+    "fifo": "first come, whole cards as asked for",
+    "kueue": "Kueue's best effort (a model)",
+    "slurm": "Slurm's back-fill (a model)",
+    "packed": "rules, prefer: least_free",
+}
+"""Schedulers that are not called what they are."""
 RESULTS = Path(__file__).parents[1] / "results" / "scheduling.json"
 
 
@@ -33,7 +47,8 @@ def main() -> None:
         source = place.source
         for name in anew:
             outcomes[name].append(simulate(place, name, seed))
-            print(seed, name, outcomes[name][-1], file=sys.stderr, flush=True)
+            told = ", ".join(f"{title} {getattr(outcomes[name][-1], one):.4g}" for one, title in FIGURES.items())
+            print(f"seed {seed}, {CALLED.get(name, name)}: {told}", file=sys.stderr, flush=True)
     table = {
         name: {one: _cell([getattr(run, one) for run in runs]) for one in FIGURES} for name, runs in outcomes.items()
     }
@@ -50,12 +65,27 @@ def main() -> None:
         if "learned" in outcomes
         else before["learned_proven_after"],
     }
-    print(f"{source} trace, {TASKS} tasks, {sum(count for _, count in CARDS.values())} cards, seeds {SEEDS}")
-    print(f"{'':18}" + "".join(f"{one:>22}" for one in FIGURES))
-    for name, row in table.items():
-        print(f"{name:18}" + "".join(f"{cell['mean']:>14.4g} ± {cell['half']:<5.2g}" for cell in row.values()))
+    about = f"{source} trace, {TASKS} tasks, {sum(count for _, count in CARDS.values())} cards, {len(SEEDS)} seeds"
+    show(
+        f"{about}; ± is half of the 95 % confidence interval",
+        ("scheduler", *FIGURES.values()),
+        [[CALLED.get(name, name), *map(_told, row.values())]
+         for name, row in table.items()],
+    )  # fmt: skip
+    ratios = ("utilisation", "work", "waiting")
+    show(
+        "Times first come first served (aims: cards in use 1.6, mean wait 0.33)",
+        ("scheduler", *(FIGURES[one] for one in ratios)),
+        [[CALLED.get(name, name), *(f"{row[one]['mean'] / table['fifo'][one]['mean']:.2f}" for one in ratios)]
+         for name, row in table.items() if name != "fifo"],
+    )  # fmt: skip
     result["decisions"] = speed.curve()
     RESULTS.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
+
+
+def _told(cell: dict[str, Any]) -> str:
+    mean, half = cell["mean"], cell["half"]
+    return f"{mean:,.0f} ± {half:,.0f}" if mean >= 100 else f"{mean:.3g} ± {half:.2g}"
 
 
 def _cell(values: list[float]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class State:
 
     place: Place
     scheduler: str
-    seed: int
+    seed: int | str
     now: float = 0.0
     waiting: list[Task] = field(default_factory=list)
     running: list[Run] = field(default_factory=list)
@@ -117,8 +117,8 @@ class State:
         return sum(min(1000, milli) for milli in self.milli.values()) / 1000
 
 
-def simulate(place: Place, scheduler: str, seed: int) -> Outcome:
-    """Go from event to event: an arrival, an end, a task that is asked for again."""
+def simulate(place: Place, scheduler: str, seed: int | str) -> Outcome:
+    """Go from event to event: an arrival, an end, a task that is asked for again. `seed`: of the noise."""
     state = State(place, scheduler, seed, devices={one.id: one for one in place.devices})
     state.queue = Queue(place.devices, PRODUCT.get(scheduler, SCORED))
     state.milli = dict.fromkeys(state.devices, 0)

@@ -23,6 +23,8 @@ from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.pool import Pool
 
+from ..report import show
+
 GIB = 1 << 30
 CARDS = (
     ("Tesla T4", 15),
@@ -55,8 +57,25 @@ def curve() -> list[dict[str, float]]:
             )
         row |= _turns(devices, needs)
         rows.append(row)
-        print("  ".join(f"{key} {value:,.0f}" for key, value in row.items()))
+    first = "queue, whole, starting"
+    names = list(rows[0])
+    turns = names[names.index(first) :]
+    _table("Decisions a second of processor time, each for another step", names[1 : names.index(first)], rows)
+    for title, chosen in (
+        (
+            "Turns a second of 1,000 waiting jobs, of an index that is kept",
+            [one for one in turns if "first" not in one],
+        ),
+        ("Turns a second of the pass that makes the index", [one for one in turns if "first" in one]),
+    ):
+        _table(title, chosen, rows)
     return rows
+
+
+def _table(title: str, names: list[str], rows: list[dict[str, float]]) -> None:
+    headings = [name.removeprefix("queue, ").removesuffix(", first") for name in names]
+    cells = [[f"{row['devices']:,}", *(f"{row[name]:,.0f}" for name in names)] for row in rows]
+    show(title, ("devices", *headings), cells)
 
 
 def _turns(devices: list[Device], needs: list[Need]) -> dict[str, float]:

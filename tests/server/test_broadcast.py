@@ -34,6 +34,22 @@ def test_a_sample_is_made_into_a_message_once_for_each_language() -> None:
     assert made.made(event(second), english) != told
 
 
+def test_pages_that_open_beside_each_other_get_one_list_until_a_job_changes() -> None:
+    spec = JobSpec(name="n", notebook="n", output="o", folder="f", engine="local")
+    jobs = [Job(id=f"j{at}", spec=spec, state="queued", created=1.0, updated=1.0) for at in range(40)]
+    made, english, chinese = Broadcast(), translator("en"), translator("zh-CN")
+    event: Event = {"type": "jobs", "jobs": lambda: tuple(jobs)}
+    told = made.made(event, english)
+    assert made.made(event, translator("en")) is told
+    assert msgspec.json.decode(told) == {"type": "jobs", "jobs": [to_json(job, english) for job in jobs]}
+    assert made.made(event, chinese) is not told
+    assert made.made(event, english) is told
+    jobs[3] = msgspec.structs.replace(jobs[3], state="running", updated=2.0)
+    assert msgspec.json.decode(made.made(event, english))["jobs"][3]["state"] == "running"
+    jobs.pop()
+    assert len(msgspec.json.decode(made.made(event, english))["jobs"]) == 39
+
+
 def test_a_job_is_written_once_for_each_change_and_language(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
 

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from heapq import merge
 from math import inf
+from sys import maxsize
 from typing import NamedTuple
 
 from ...domain.decisions import Choice, Need
@@ -18,7 +19,7 @@ from ...matching.kinds import Kind, KindKey
 from ...matching.pool import Pool
 from .timeline import Timeline
 
-_Row = tuple[float, float, float]
+_Row = tuple[float, float, int]
 """The first moment with so much room, the room that it has now (negative: most comes first), and the device's place."""
 
 
@@ -43,7 +44,7 @@ class _Line:
     def fill(self, clean: list[_Row], kept: list[_Row]) -> None:
         """Begin with these rows."""
         self.clean, self.kept = sorted(clean), sorted(kept)
-        self._row = {int(row[2]): row for row in (*clean, *kept)}
+        self._row = {row[2]: row for row in (*clean, *kept)}
 
     def put(self, place: int, kept: bool, row: _Row | None) -> None:
         """Note a device anew; None: it is free of jobs."""
@@ -59,7 +60,7 @@ class _Line:
 
     def walk(self, count: int, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
         """Devices by their first moment; of those that are free at the same one as many as matter (`most`)."""
-        kept = (_Seen(first, int(place), count == 1, soonest(int(place))) for first, _, place in self.kept)
+        kept = (_Seen(first, place, count == 1, soonest(place)) for first, _, place in self.kept)
         return merge(self._clean(most, soonest), kept)
 
     def _clean(self, most: float, soonest: Callable[[int], float]) -> Iterator[_Seen]:
@@ -67,12 +68,12 @@ class _Line:
         while at < len(rows):
             first, alike = rows[at][0], 0
             while at < len(rows) and rows[at][0] == first:
-                place = int(rows[at][2])
+                place = rows[at][2]
                 moment = soonest(place)
                 yield _Seen(first, place, True, moment)
                 alike, at = alike + (moment == first), at + 1
                 if alike >= most:  # the others come no sooner and stand behind these in the order
-                    at = bisect_right(rows, (first, inf, inf))  # of a device that tells no room the second is inf
+                    at = bisect_right(rows, (first, inf, maxsize))  # of a device that tells no room the second is inf
 
 
 class Prospects:

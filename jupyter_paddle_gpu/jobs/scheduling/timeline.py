@@ -56,7 +56,8 @@ class Timeline:
 
     def share(self, device: str, end: float | None, size: int) -> None:
         """A job has so many bytes of a device. `end`: when it is thought to end; None: nobody knows."""
-        self._busy[device] = (*self._busy.get(device, ()), self._span("", end, size))
+        span, others = self._span("", end, size), self._busy.get(device)
+        self._busy[device] = (span,) if others is None else (*others, span)
 
     def ahead(
         self, devices: Iterable[str] | None, seconds: float | None, *, asked: Mapping[str, int] | None = None
@@ -143,13 +144,14 @@ class Timeline:
     def first(self, device: str, size: int) -> tuple[bool, float] | None:
         """Whether a device is kept for somebody, and the first moment, as far as is known, at which so many bytes of it
         (0: all) are nobody's; None where nobody has it or waits for it."""
-        busy, kept = self._busy.get(device, ()), device in self._kept
-        if not busy and not kept:
-            return None
-        wanted = size or self._capacity.get(device, _ALL)
-        if len(busy) == 1 and not kept:
-            most = self._capacity.get(device, _ALL)
-            return False, inf if wanted > most else self._now if busy[0].size + wanted <= most else busy[0].end
+        busy, most = self._busy.get(device), self._capacity.get(device, _ALL)
+        wanted, kept = size or most, device in self._kept
+        if not kept:
+            if busy is None:
+                return None
+            if len(busy) == 1:  # most are so
+                span = busy[0]
+                return False, inf if wanted > most else self._now if span.size + wanted <= most else span.end
         moments = self._ends([device], self._now)
         return kept, next((begin for begin in moments if self._fits(device, begin, wanted)), inf)
 
