@@ -25,6 +25,8 @@ export interface IDrawing {
   sync?: string;
   low?: number;
   high?: number;
+  /** Where the horizontal axis ends that begins at 0; by default it is that of the places. */
+  end?: number;
   /** Distances between ticks that may be taken, rising; by default round numbers of ten. */
   stepsX?: readonly number[];
   stepsY?: readonly number[];
@@ -107,7 +109,7 @@ export class Plot {
           ...(sync ? { sync: { key: sync, scales: ['x', null] } } : {})
         },
         scales: {
-          x: { time: false },
+          x: { time: false, range: (_, first, last) => this._reach(first, last) },
           y: { range: (_, low, high) => this._range(low, high) }
         },
         axes: [
@@ -152,6 +154,16 @@ export class Plot {
       joined(series),
       this._node
     );
+  }
+
+  /** The extent of the horizontal axis; no place lies beyond it. */
+  private _reach(first: number | null, last: number | null): [number, number] {
+    const { end } = this._drawing;
+    if (end === undefined) {
+      return [first ?? 0, last ?? 1];
+    }
+    const from = Math.min(0, first ?? 0);
+    return [from, Math.max(end, last ?? 0) || 1];
   }
 
   private _height(width: number): number {

@@ -23,6 +23,8 @@ export interface ILineChartProps {
   /** Extent of the vertical axis; by default that of values and limits. */
   low?: number;
   high?: number;
+  /** Where the horizontal axis ends that begins at 0; by default it is that of the places. */
+  end?: number;
   /** Distances between ticks that may be taken; by default round numbers of ten. */
   stepsX?: readonly number[];
   stepsY?: readonly number[];
@@ -39,7 +41,7 @@ const NONE: readonly never[] = [];
 export function LineChart(props: ILineChartProps): JSX.Element {
   const { trans } = useApp();
   const { series, limits = NONE, marks = NONE, height = 160, sync, low, high } = props;
-  const { stepsX, stepsY } = props;
+  const { stepsX, stepsY, end } = props;
   const { formatX = plain, formatY = plain, onCursor } = props;
   const [place, setPlace] = React.useState<number | null>(null);
   const [failed, setFailed] = React.useState(false);
@@ -47,7 +49,20 @@ export function LineChart(props: ILineChartProps): JSX.Element {
   const plot = React.useRef<Plot | null>(null);
   const early = React.useRef<number | null>(null); // what keys chose before there was a plot
   const drawing: IDrawing = {
-    ...{ series, limits, marks, height, sync, low, high, stepsX, stepsY, formatX, formatY },
+    ...{
+      series,
+      limits,
+      marks,
+      height,
+      sync,
+      low,
+      high,
+      end,
+      stepsX,
+      stepsY,
+      formatX,
+      formatY
+    },
     onCursor: x => {
       setPlace(x);
       onCursor?.(x);
@@ -88,7 +103,7 @@ export function LineChart(props: ILineChartProps): JSX.Element {
 
   React.useEffect(() => {
     plot.current?.update(latest.current);
-  }, [series, limits, marks, height, sync, low, high]);
+  }, [series, limits, marks, height, sync, low, high, end]);
 
   const choose = (x: number | null) => {
     if (plot.current) {

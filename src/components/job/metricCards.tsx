@@ -5,6 +5,7 @@ import * as React from 'react';
 import type { IJob } from '../../domain';
 import { metric, stopwatch } from '../../format';
 import {
+  endOf,
   epochMarks,
   type IMetricChart,
   lastValue,
@@ -73,6 +74,7 @@ function MetricCard(props: { chart: IMetricChart; model: JobView; job: IJob }): 
         series={series}
         marks={marks}
         sync={`job ${job.id}`}
+        end={endOf(job, last)}
         stepsX={CLOCK_STEPS}
         formatX={stopwatch}
         formatY={metric}

@@ -5,7 +5,7 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import { bytes, duration, percent, stopwatch } from '../../format';
-import { epochMarks } from '../../models/job/curves';
+import { endOf, epochMarks } from '../../models/job/curves';
 import type { JobView } from '../../models/job/jobView';
 import { curves, type ICurve } from '../../models/job/statistics';
 import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
@@ -118,6 +118,7 @@ function UseCard(props: { curve: ICurve; job: IJob; model: JobView }): JSX.Eleme
         limits={limits}
         marks={marks}
         sync={`job ${job.id}`}
+        end={endOf(job, model.last)}
         low={0}
         high={curve.what === 'utilization' ? 100 : undefined}
         stepsX={CLOCK_STEPS}

@@ -2,7 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IJobMetrics, IMetricCurve } from '../../domain';
+import type { IJob, IJobMetrics, IMetricCurve } from '../../domain';
 import type { IMark, ISeries } from '../../plots';
 
 /** A chart of metrics that are the same quantity, of training and of validation. */
@@ -81,6 +81,21 @@ export function epochMarks(
 /** A metric's last value, of training before validation. */
 export function lastValue(chart: IMetricChart): number | null {
   return chart.curves[0]?.values.at(-1) ?? null;
+}
+
+/**
+ * Where the charts of a job end, in seconds since its start, so that one moment stands at one place in all of them;
+ * undefined while it runs, when each ends with its newest point.
+ */
+export function endOf(
+  job: IJob,
+  last: { job: IJob; metrics: IJobMetrics | null } | null
+): number | undefined {
+  const took = ({ created, started, ended }: IJob) =>
+    ended === null ? 0 : ended - (started ?? created);
+  return job.ended === null
+    ? undefined
+    : Math.max(took(job), last?.metrics?.curves.length ? took(last.job) : 0);
 }
 
 function rises(values: readonly number[]): boolean {
