@@ -7,6 +7,7 @@ import { expect, openNotebook, openPanel, test } from './fixtures';
 import { notebook } from './server';
 
 const LOOP = `import paddle
+paddle.set_device('gpu')
 net = paddle.nn.Linear(64, 64)
 opt = paddle.optimizer.Adam(parameters=net.parameters())
 for step in range(4):
@@ -21,6 +22,11 @@ test('a difference is shown, written, and taken back', async ({ page, server }) 
   await openNotebook(page, server, 'advice.ipynb');
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
+  const stops = panel.getByText('On the CPU the notebook would stop in cell 1, line 2');
+  await expect(stops).toBeVisible({ timeout: 180_000 });
+  await panel.getByRole('button', { name: 'Take the CPU there' }).click();
+  await expect(panel.getByText("+paddle.set_device('cpu')")).toBeVisible();
+  await expect(stops).toBeHidden();
   await panel.getByRole('button', { name: 'more, what if…' }).click({ timeout: 180_000 });
   await panel.getByLabel('Gradients between steps').selectOption({ label: 'freed' });
   await panel.getByRole('button', { name: 'Estimate with these' }).click();

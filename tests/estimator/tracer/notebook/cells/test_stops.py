@@ -246,6 +246,7 @@ RUNS = {
     ),
     "a layer of one's own": LAYER.format(back="return g * 2", given="net(paddle.rand([4, 4]))"),
     "the last from the end": training(loss="paddle.gather(net(x), paddle.to_tensor([-4, 3])).mean()"),
+    "a variance out of the model": training(loss="F.gaussian_nll_loss(net(x), paddle.rand([4, 2]), net(x).exp())"),
     "labels that are ignored": training(loss="F.cross_entropy(net(x), paddle.to_tensor([0, 1, -100, 1]))"),
     "all of the largest": training(loss="paddle.topk(net(x), 2)[0].mean()"),
     "a truth for an index": training(
