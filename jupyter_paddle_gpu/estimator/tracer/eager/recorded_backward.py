@@ -37,7 +37,7 @@ class RecordedBackward:
             self._add(target, slot, new_tensor(grad))
             if target not in starts:
                 starts.append(target)
-        del roots
+        roots.clear()  # until Python 3.10, a caller holds what it hands over
         kept = leading(starts, self._capture)
         turns = Turns(starts, lambda node: kept.get(node, {}))
         for node in turns:

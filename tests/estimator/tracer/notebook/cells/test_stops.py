@@ -4,7 +4,9 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from packaging.version import Version
 
 from benchmarks.refusals.running import ROOT
 
@@ -186,12 +188,13 @@ EMPTY = {
     ),
 }
 IN_TENSORS = {
-    "an axis in a row": "net(x).mean(axis=paddle.to_tensor([0]))",
     "axes that have to stand in a list": "net(x).amax(axis=paddle.to_tensor([0, 1]))",
     "an order that has to stand in a list": "net(x).transpose(paddle.to_tensor([1, 0]))",
     "an index too many": "net(x)[0, 0, 0]",
     "rows of a number": "net(x).mean()[paddle.to_tensor([0, 1])]",
 }
+if Version(np.__version__) >= Version("2.4"):  # before, numpy took a row of one number for the number, with a warning
+    IN_TENSORS["an axis in a row"] = "net(x).mean(axis=paddle.to_tensor([0]))"
 TWO_WIDTHS = (
     "paddle.bmm(x.unsqueeze(0), paddle.rand([1, 4, 4], 'float64'))",
     "F.prelu(net(x), paddle.rand([1], 'float64'))",
