@@ -205,7 +205,13 @@ def _operator(name: str) -> Callable[..., Any]:
     """An operator function: what eager mode does in its place, or what the runtime makes of the call."""
 
     def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return runtime.call(name, original, args, kwargs)
+        try:
+            return runtime.call(name, original, args, kwargs)
+        except TypeError:
+            known = absent_tensors.with_sizes(args)
+            if known is None:
+                raise
+        return runtime.call(name, original, known, kwargs)
 
     return rule_of(name).instead or operator
 

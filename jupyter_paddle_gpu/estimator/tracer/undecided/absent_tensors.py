@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,21 @@ def tensor_of(data: Any) -> Any:
         is_of_step = not seen.__dict__["_is_asked"]
         raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
     return unknown(next(iter(described(text))))
+
+
+def with_sizes(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The arguments of an operator with numbers for sizes that hang on data (`shape=(width, 1)`); None where there are
+    none such.
+
+    Raises:
+        NeededError: nobody has said how large one is.
+    """
+    if not any(isinstance(one, (list, tuple)) and any(isinstance(size, Unseen) for size in one) for one in args):
+        return None
+    return tuple(
+        [index(size) if isinstance(size, Unseen) else size for size in one] if isinstance(one, (list, tuple)) else one
+        for one in args
+    )
 
 
 def _repeated(data: Any) -> int:

@@ -68,4 +68,7 @@ class Candidates:
             data = session.of(AbsentData)
             found.partly = data.partly.get(need.name, [])
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
-        return _Found(list(islice(suggestions.of_need(need, found), suggestions.MOST)), bool(found.models.first))
+        return _Found(
+            list(islice(suggestions.of_need(need, found), suggestions.MOST)),
+            bool(found.models.first or found.models.by_hand),
+        )

@@ -7,6 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import paddle
+from paddle.base.framework import EagerParamBase
+
+from ...undecided.running_code import frames
 
 
 class Models:
@@ -44,6 +47,15 @@ class Models:
     def first(self) -> list[Any]:
         """The layers that the data comes to, of the largest models."""
         return [_first(leaves) for leaves in self._leaves[:3]]
+
+    @cached_property
+    def by_hand(self) -> list[int]:
+        """How many rows the first matrix has that running code trains without a layer, which data is multiplied by."""
+        held = [value for frame in frames() for value in list(frame.f_locals.values())]
+        parts = [part for value in held for part in (value if isinstance(value, (list, tuple)) else (value,))]
+        own = (one for one in parts if isinstance(one, paddle.Tensor) and not isinstance(one, EagerParamBase))
+        trained = (one for one in own if not one.stop_gradient and one.is_leaf)
+        return [int(one.shape[0]) for one in trained if len(one.shape) == 2][:1]
 
     @property
     def takes_ids(self) -> bool:

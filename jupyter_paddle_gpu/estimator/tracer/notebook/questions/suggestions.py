@@ -153,6 +153,8 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     """What the first layer of a model takes."""
     yield from _specified(size, found)
     yield from _summarised(size, found)
+    for rows in found.models.by_hand:
+        yield from _rows(size, rows, found)
     for layer in found.models.first:
         kind = type(layer).__name__
         if kind.startswith("Conv") and hasattr(layer, "_in_channels"):

@@ -73,6 +73,28 @@ for kind in (paddle.optimizer.SGD, paddle.optimizer.Adam):
     train(kind)
 """
 )
+BY_HAND = (
+    HEAD
+    + """
+def get_data(size):
+    data = paddle.to_tensor(np.genfromtxt('absent.dat', dtype=np.float32))
+    rows = paddle.io.TensorDataset([data[:, :-1], data[:, -1]])
+    return paddle.io.DataLoader(rows, batch_size=size), data.shape[1] - 1
+def train(rounds=2):
+    data_iter, feature_dim = get_data(4)
+    w = paddle.normal(mean=0.0, std=0.01, shape=(feature_dim, 1))
+    b = paddle.zeros((1,))
+    w.stop_gradient = b.stop_gradient = False
+    for _ in range(rounds):
+        for X, y in data_iter:
+            ((paddle.matmul(X, w) + b - y.reshape((-1, 1))) ** 2).mean().backward()
+            with paddle.no_grad():
+                for p in (w, b):
+                    p.set_value(p - 0.1 * p.grad)
+                    p.clear_gradient()
+train()
+"""
+)
 REVIEWS = (
     HEAD
     + """
@@ -282,10 +304,12 @@ SOURCES = {
     "its data is the package's": HELPER + SMALL + OWN_LOOP,
     "crops": CROPS,
     "a number in a tuple": SEVERAL,
+    "sizes of tensors by hand": BY_HAND,
     "as long as the ids": MASKED,
     "one thing": FACES,
 }
 ANSWERS = {
+    "sizes of tensors by hand": {"data_shape_1": 256, "loader": "float32[4,255] float32[4,1]"},
     "folders of texts": {"len_vocab": 10000},
     "one thing": {"loader": "float32[4,3,224,224]"},
     "words are counted": {"count": 10000},
