@@ -1213,7 +1213,8 @@ export interface components {
          *         id: the identity to claim and to hand to an engine (NVML UUID; `simulated-…` for a simulated one).
          *         index: the vendor's index on this machine.
          *         short_name: its name without what every card of its maker is called; empty: there is none.
-         *         kind: Paddle's word for its maker's devices, as in `npu:0`.
+         *         kind: Paddle's word for its maker's devices, as in `npu:0`; the maker's own (`dcu`) where several that are here
+         *             have one word of Paddle's.
          *         utilization: share of the last sample interval in which a kernel ran, 0 to 100.
          *         temperature: degrees Celsius; `power` and `power_limit` in watts.
          *         compute_capability: (major, minor), NVIDIA only.

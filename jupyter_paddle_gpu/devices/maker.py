@@ -200,6 +200,7 @@ class Maker:
         name: `Device.vendor` of its devices; device ids begin with it where the driver has no identity of its own.
         title: its name for people.
         set_device: the word for `paddle.set_device`.
+        own_word: its own for its devices, where another maker's that are here have the same of Paddle's.
         visible_devices: variable that names the devices a process sees.
         reserved: other variables that choose devices, which a person may not set in a container.
         hidden: what that variable holds where no device is to be seen; None: the maker does not say.
@@ -235,6 +236,7 @@ class Maker:
     title: str
     set_device: str
     visible_devices: str
+    own_word: str = ""
     reserved: tuple[str, ...] = ()
     hidden: str | None = None
     container: DeviceNodes | RuntimeHook

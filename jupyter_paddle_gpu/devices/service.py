@@ -85,7 +85,7 @@ class DeviceService:
         with self._reading:
             readings = [reader.read() for reader in self._readers]
             devices = tuple(device for reading in readings for device in reading.devices)
-            devices = tuple(with_names(device) for device in devices)
+            devices = with_names(devices)
             devices = tuple(with_holders(device, held, on_host=self._on_host) for device in devices)
             links = tuple(link for reading in readings for link in reading.links)
             problems = tuple(problem for reading in readings for problem in reading.problems)

@@ -34,7 +34,7 @@ class Machine(Components):
         if not engine:
             return here()
         found = inventory_of(self.engines[engine_name(self.engines, engine)], here)
-        return msgspec.structs.replace(found, devices=tuple(with_names(device) for device in found.devices))
+        return msgspec.structs.replace(found, devices=with_names(found.devices))
 
     def device_history(self, seconds: float = 1800, points: int = 0) -> DeviceHistory:
         """The last minutes (at most thirty) of this machine's devices, as far as somebody looked.

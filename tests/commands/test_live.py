@@ -14,6 +14,7 @@ from jupyter_paddle_gpu.domain.devices import (
     Device,
     DeviceDetails,
     DeviceHistory,
+    DeviceLink,
     DeviceProcess,
     DeviceSeries,
     HostSample,
@@ -96,3 +97,23 @@ def test_a_cell_shows_the_processes_too() -> None:
 )
 def test_a_spark_has_the_newest_values(values: tuple[float | None, ...], expected: str) -> None:
     assert spark(values) == expected
+
+
+def test_who_is_joined_to_whom_is_drawn_where_there_is_nvlink() -> None:
+    links = (
+        DeviceLink(devices=("GPU-0", "GPU-1"), joint="nvlink", lanes=4, bandwidth=1e11),
+        DeviceLink(devices=("GPU-2", "GPU-1"), joint="nvlink"),
+        DeviceLink(devices=("GPU-0", "GPU-2"), joint="host_bridge"),
+    )
+    cards = tuple(msgspec.structs.replace(CARD, id=f"GPU-{n}", index=n, processes=()) for n in range(3))
+    inventory = msgspec.structs.replace(INVENTORY, devices=(*cards, SILENT), links=links)
+    lines = [line.split() for line in drawn(LiveView(inventory), 200).splitlines()]
+    assert ["0", "1", "2"] in lines
+    assert [line for line in lines if line[:1] == ["GPU"] and len(line) == 5] == [
+        ["GPU", "0", "–", "NV4", "PHB"],
+        ["GPU", "1", "NV4", "–", "NV"],
+        ["GPU", "2", "PHB", "NV", "–"],
+    ]
+    assert ">NV4</td>" in LiveView(inventory).html(Speech("en"))
+    by_bus = msgspec.structs.replace(inventory, links=links[2:])
+    assert "PHB" not in drawn(LiveView(by_bus), 200), "without NVLink there is nothing to choose"

@@ -100,7 +100,8 @@ def test_its_cards_are_listed(makers: registry.Makers, machine: Path) -> None:
     ],
 )
 def test_a_narrow_line_leaves_out_what_every_card_of_a_maker_is_called(vendor: str, name: str, short: str) -> None:
-    assert registry.with_names(Device(id="1", index=0, vendor=vendor, name=name)).short_name == short  # type: ignore[arg-type]
+    (named,) = registry.with_names([Device(id="1", index=0, vendor=vendor, name=name)])
+    assert named.short_name == short
 
 
 def test_a_container_gets_exactly_its_nodes(makers: registry.Makers, machine: Path) -> None:
@@ -223,3 +224,11 @@ def test_the_rows_load_no_driver() -> None:
     code = "import sys, jupyter_paddle_gpu.devices.makers.registry as r; r.makers(); print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"pynvml", "docker", "psutil"} & set(loaded)
+
+
+def test_makers_that_have_one_word_of_paddles_are_called_by_their_own():
+    def titles(*vendors: str) -> list[str]:
+        return [one.title for one in registry.with_names(Device(id=v, index=0, vendor=v, name=v) for v in vendors)]
+
+    assert titles("hygon", "ascend") == ["GPU 0", "NPU 0"], "as Paddle says it"
+    assert titles("nvidia", "hygon", "amd", "kunlunxin") == ["GPU 0", "DCU 0", "AMD 0", "XPU 0"]

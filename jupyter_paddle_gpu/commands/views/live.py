@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ...domain.devices import Device, DeviceHistory, DeviceHolder, DeviceProcess, Inventory
 from .. import markup
 from ..speech import Speech, size
+from . import joints
 from .machine import InventoryView, device_name
 
 if TYPE_CHECKING:
@@ -64,13 +65,13 @@ class LiveView(InventoryView):
             parts.append(sentence(item.render(say.translate)))
             if hint := item.render_hint(say.translate):
                 parts.append(sentence(f"  {hint}", "dim"))
-        return Group(*parts)
+        return Group(*parts, *joints.rich(say, self.data))
 
     def html(self, say: Speech) -> str:
         """The same for a cell."""
         rows = self._processes(say)
         drawn = markup.table(([escape(cell) for cell in row] for row in rows), _headings(say)) if rows else ""
-        return super().html(say) + drawn
+        return super().html(say) + drawn + joints.html(say, self.data)
 
     def _row(self, say: Speech, device: Device) -> list[Text]:
         from rich.text import Text

@@ -11,6 +11,7 @@ MAKER = Maker(
     name="amd",
     title="AMD",
     set_device="gpu",
+    own_word="amd",
     visible_devices="HIP_VISIBLE_DEVICES",
     reserved=("ROCR_VISIBLE_DEVICES",),
     # AMD also makes graphics for desktops, which do not count.

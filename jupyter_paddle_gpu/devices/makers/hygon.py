@@ -11,6 +11,7 @@ MAKER = Maker(
     name="hygon",
     title="Hygon",
     set_device="gpu",
+    own_word="dcu",
     visible_devices="HIP_VISIBLE_DEVICES",
     reserved=("ROCR_VISIBLE_DEVICES",),
     pci=PciIds(vendor="0x1d94", classes=("0x0302", "0x0380", "0x0b40", "0x12")),

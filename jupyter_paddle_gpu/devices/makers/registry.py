@@ -11,6 +11,7 @@ where `MAKER` is a `Maker`.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -108,12 +109,20 @@ class Makers:
         return {} if least is None or not device_ids else self.of_device(device_ids[0]).limit(least)
 
 
-def with_names(device: Device) -> Device:
-    """A device with the name that a narrow line has for it, and its maker's word for devices."""
-    maker = makers().named(device.vendor)
-    if maker is None:
-        return device
-    return msgspec.structs.replace(device, short_name=maker.short_name(device.name), kind=maker.set_device)
+def with_names(devices: Iterable[Device]) -> tuple[Device, ...]:
+    """Devices with the names that a narrow line has for them, and what their makers call devices: Paddle's word, or the
+    maker's own where Paddle has one word for those of several makers that are here."""
+    known = [(device, makers().named(device.vendor)) for device in devices]
+    owners = {(maker.set_device, maker.name) for _, maker in known if maker is not None}
+    shared = Counter(word for word, _ in owners)
+
+    def named(device: Device, maker: Maker | None) -> Device:
+        if maker is None:
+            return device
+        word = maker.own_word if shared[maker.set_device] > 1 and maker.own_word else maker.set_device
+        return msgspec.structs.replace(device, short_name=maker.short_name(device.name), kind=word)
+
+    return tuple(named(device, maker) for device, maker in known)
 
 
 def context_range(vendor: str | None, capability: tuple[int, int] | None) -> ContextRange:

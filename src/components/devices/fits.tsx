@@ -10,6 +10,7 @@ import { Busy, Section } from '../common/pieces';
 import { Cards } from './cards';
 import { Catalogue } from './catalogue';
 import { Device, Host } from './device';
+import { Joints } from './joints';
 
 export function Fits(props: { model: PanelModel; training: Training | null }): JSX.Element {
   const { trans } = useApp();
@@ -39,11 +40,7 @@ export function Fits(props: { model: PanelModel; training: Training | null }): J
           )}
         />
       )}
-      {inventory?.joined.map(joined => (
-        <div key={joined.message} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-          {joined.message}
-        </div>
-      ))}
+      {inventory && <Joints inventory={inventory} />}
       {model.inventory && (
         <Host
           host={model.inventory.host}
