@@ -231,4 +231,4 @@ def test_makers_that_have_one_word_of_paddles_are_called_by_their_own():
         return [one.title for one in registry.with_names(Device(id=v, index=0, vendor=v, name=v) for v in vendors)]
 
     assert titles("hygon", "ascend") == ["GPU 0", "NPU 0"], "as Paddle says it"
-    assert titles("nvidia", "hygon", "amd", "kunlunxin") == ["GPU 0", "DCU 0", "AMD 0", "XPU 0"]
+    assert titles("nvidia", "hygon", "amd", "kunlun") == ["GPU 0", "DCU 0", "AMD 0", "XPU 0"]
