@@ -27,6 +27,7 @@ function unquote(literal: string): string {
 
 const strings = new Map<string, string>();
 const plurals = new Set<string>();
+const singles = new Set<string>();
 const unclear: string[] = [];
 for (const file of sources(join(ROOT, 'src'))) {
   for (const [call, method, literal] of readFileSync(file, 'utf8').matchAll(CALL)) {
@@ -34,6 +35,8 @@ for (const file of sources(join(ROOT, 'src'))) {
       strings.set(unquote(literal), file);
       if (method === '_n') {
         plurals.add(unquote(literal));
+      } else {
+        singles.add(unquote(literal));
       }
     } else {
       unclear.push(`${file}: ${call}`);
@@ -53,6 +56,10 @@ test('strings are literals, so that they can be found', () => {
 test('every string has its Chinese', () => {
   const missing = [...strings].filter(([text]) => !catalogue[text]?.[0]);
   expect(missing.map(([text, file]) => `${file}: ${text}`)).toEqual([]);
+});
+
+test('a string with plural forms is always asked for as one: else JupyterLab says it in English', () => {
+  expect([...plurals].filter(text => singles.has(text))).toEqual([]);
 });
 
 test('JupyterLab takes a plural for one only where there are two forms', () => {

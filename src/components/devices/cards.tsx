@@ -36,7 +36,7 @@ export function Cards(props: {
             ? trans.__('Fewer devices')
             : fitting
               ? trans.__('%1 more, %2 of them would do', folded, fitting)
-              : trans.__('%1 more', folded)}{' '}
+              : trans._n('%1 more', '%1 more', folded)}{' '}
           <span aria-hidden="true">{open ? '▾' : '▸'}</span>
         </Button>
       )}
