@@ -25,7 +25,7 @@ WORDS: Mapping[Joint, str] = {
 
 LEGEND = Message(
     code="joints_read",
-    text="NV4: four NVLinks. PSB, PIX, PXB, PHB, NODE, SYS: by the bus, the closest first, as in `nvidia-smi topo -m`.",
+    text="NV4: four NVLinks. PSB, PIX, PXB, PHB, NODE, SYS: by the bus, the closest first.",
 )
 
 

@@ -5,7 +5,6 @@ import * as React from 'react';
 import type { IDevice, IInventory } from '../../domain';
 import { bytes } from '../../format';
 import { useApp } from '../common/context';
-import { Prose } from '../common/pieces';
 import { deviceName, deviceNumber } from './words';
 
 type Link = IInventory['links'][number];
@@ -64,11 +63,9 @@ export function Joints({ inventory }: { inventory: IInventory }): JSX.Element | 
         </table>
       </div>
       <div className="jp-PaddleGpu-muted">
-        <Prose
-          text={trans.__(
-            'NV4: four NVLinks. PSB, PIX, PXB, PHB, NODE, SYS: by the bus, the closest first, as in `nvidia-smi topo -m`.'
-          )}
-        />
+        {trans.__(
+          'NV4: four NVLinks. PSB, PIX, PXB, PHB, NODE, SYS: by the bus, the closest first.'
+        )}
       </div>
     </details>
   );
