@@ -9,6 +9,7 @@ like. An answer for it is a value, or a description such as `float32[10,3,224,22
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
@@ -66,6 +67,10 @@ class AbsentData:
     """Containers by number of which nobody knows how much is in them."""
     uncounted: dict[str, None] = field(default_factory=dict)
     """Names of tensors that the program makes of data of unknown length."""
+    lost: list[weakref.ref[Unseen]] = field(default_factory=list)
+    """Tensors of unknown length that functions would have made, as far as anything holds them."""
+    unmade: dict[str, None] = field(default_factory=dict)
+    """Names of such that objects were to hold: an answer may stand for the object."""
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
     """By name what it says of batches that hang on the data as well: type and shape of each thing, None where nobody
     knows."""

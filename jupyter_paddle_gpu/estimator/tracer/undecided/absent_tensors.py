@@ -12,7 +12,7 @@ from . import variants
 from .absent_data import AbsentData, Unseen, is_unseen
 from .descriptions import described
 from .needs import Need, NeededError
-from .running_code import assigned, place
+from .running_code import assigned, kept, place
 from .unknowns import unknown
 
 
@@ -37,6 +37,8 @@ def tensor_of(data: Any) -> Any:
         return unknown(np.zeros(count, np.int64))
     if text is None and known.is_lazy:
         known.uncounted[name] = None
+        if attribute := kept():
+            known.unmade[attribute] = None
         return Unseen(seen if isinstance(data, Unseen) else None)
     if text is None:
         is_of_step = not seen.__dict__["_is_asked"]
@@ -80,6 +82,9 @@ def note_used(session: Session) -> None:
     data = session.of(AbsentData)
     used, guessed, followed = data.used, data.guessed, data.followed
     uncounted = [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]
+    alive = [one for one in (made() for made in data.lost) if one is not None]
+    uncounted += [one.__dict__["_name"] or "to_tensor" for one in alive]
+    uncounted = list(dict.fromkeys((*uncounted, *data.unmade)))
     if uncounted and not data.needs:  # while something is asked there is no figure
         session.note("tensors_uncounted", names=", ".join(uncounted))
     if followed:

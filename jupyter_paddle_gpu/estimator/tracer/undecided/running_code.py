@@ -6,7 +6,7 @@ import ast
 import linecache
 from collections.abc import Iterator
 from functools import lru_cache
-from types import FrameType
+from types import CodeType, FrameType
 
 from .. import call_stack
 
@@ -73,12 +73,37 @@ def layer_asks() -> bool:
 
 
 def assigned() -> str:
-    """The name that the running statement of the notebook assigns; empty where it assigns none."""
+    """The name or attribute that the running statement of the notebook assigns; empty where it assigns none."""
+    target = _target()
+    return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
+
+
+def kept() -> str:
+    """The attribute of an object that the running statement assigns; empty where it assigns none."""
+    target = _target()
+    return target.attr if isinstance(target, ast.Attribute) else ""
+
+
+def _target() -> ast.expr | None:
+    """What the running statement of the notebook assigns first."""
     for frame in frames():
         line = frame.f_lineno
         for node in _nodes("".join(linecache.getlines(frame.f_code.co_filename))):
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
-                target = node.targets[0]
-                return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
-        return ""
-    return ""
+                return node.targets[0]
+        return None
+    return None
+
+
+def makes_a_tensor(value: ast.expr | None) -> bool:
+    """Whether an expression makes a tensor of numbers."""
+    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "to_tensor"
+
+
+def tensors_kept(code: CodeType) -> Iterator[str]:
+    """The attributes to which a method of the program's binds tensors that it makes of numbers."""
+    nodes = _nodes("".join(linecache.getlines(code.co_filename)))
+    first, last = code.co_firstlineno, max((line for _, _, line in code.co_lines() if line), default=0)
+    for node in nodes:
+        if isinstance(node, ast.Assign) and first <= node.lineno <= last and makes_a_tensor(node.value):
+            yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))

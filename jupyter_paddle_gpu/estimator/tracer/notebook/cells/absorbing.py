@@ -27,6 +27,7 @@ from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
+from ...undecided.running_code import makes_a_tensor
 from ..questions.wording import refused
 from ..sites import STEPS, name_of
 from ..syntax import parsed
@@ -269,12 +270,8 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
             namespace[name] = Unseen(is_asked=is_asked)
-            if isinstance(statement, ast.Assign) and _makes_a_tensor(statement.value):
+            if isinstance(statement, ast.Assign) and makes_a_tensor(statement.value):
                 data.uncounted[name] = None
-
-
-def _makes_a_tensor(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "to_tensor"
 
 
 def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -94,16 +95,23 @@ def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) ->
         return Unseen()
 
 
-def named(name: str, held: Callable[[], Any] | None = None) -> Any:
+def named(name: str, held: Callable[[], Any] | None = None, *, is_tensor: bool = False, is_kept: bool = False) -> Any:
     """Data of unknown content that a function has under a name of its own.
 
     Args:
         held: gives what has the name; of an array of which a part was to be set only the numbers are not known.
+        is_tensor: whether it would have been a tensor, which counts as long as anything holds it.
+        is_kept: the same of an object's attribute, which counts in any case: the object may be replaced by an answer.
     """
     with suppress(NameError, AttributeError):
         if held is not None and isinstance(value := held(), np.ndarray):
             return unknown(value)
-    return Unseen(name=name)
+    value, session = Unseen(name=name), current()
+    if is_tensor and session is not None and variants.present() is None:
+        session.of(AbsentData).lost.append(weakref.ref(value))
+    if is_kept and session is not None and variants.present() is None:
+        session.of(AbsentData).unmade[name] = None
+    return value
 
 
 NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of, UNNAMED: named, OPENED: opened}

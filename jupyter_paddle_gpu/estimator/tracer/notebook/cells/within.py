@@ -19,7 +19,7 @@ from ...step.steps import StepWatch
 from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
 from ...undecided.needs import BatchNeeded, Need, NeededError
-from ...undecided.running_code import place
+from ...undecided.running_code import makes_a_tensor, place
 from ..sites import Sites, name_of
 from . import absorbing, changing, readers, stand_ins
 
@@ -104,11 +104,13 @@ class Within(ast.NodeTransformer):
         names = [one for one in bound if (self._own is None or one in self._own) and one != "self"]
         lines += [f"{changing.FILLED}(lambda: {name})" for name in bound if self._own is not None]
         stored = absorbing.stored_into(node)
+        makes = makes_a_tensor(getattr(node, "value", None))
+        is_tensor = ", is_tensor=True" if makes else ""
         for name in (*names, *absorbing.attributes(node)):
-            held = f", lambda: {name}" if name in stored else ""
+            held = f", lambda: {name}" if name in stored else ", is_kept=True" if makes and "." in name else is_tensor
             lines += [f"{name} = {stand_ins.UNNAMED}({name.rpartition('.')[2]!r}{held})"]
         lines += [f"{changing.CHANGED}(lambda: {name}, {method!r})" for name, method in changing.calls(node)]
-        lines += [f"return {absorbing.UNSEEN}()"] * isinstance(node, ast.Return)
+        lines += [f"return {stand_ins.UNNAMED}(''{is_tensor})"] * isinstance(node, ast.Return)
         return _tried(node, lines)
 
 

@@ -26,8 +26,9 @@ import paddle
 from ... import call_stack
 from ...session import Session, current
 from ...undecided import variants
-from ...undecided.absent_data import Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
+from ...undecided.running_code import tensors_kept
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from ..trainers.records import filled
@@ -173,6 +174,9 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
     wanted = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), name)
     session.note("data_absent", line=call_stack.line(), wanted=wanted)
     kind: Any = type(data_set)
+    code = getattr(inspect.unwrap(kind.__init__), "__code__", None)
+    lost = tensors_kept(code) if isinstance(code, CodeType) else ()
+    session.of(AbsentData).unmade.update(dict.fromkeys(name for name in lost if name not in vars(data_set)))
     data_set.__class__ = _unseen(kind)
     vars(data_set)["data"] = Unseen()
 
