@@ -1,20 +1,26 @@
 /**
  * Every state of the pages and dialogues, in the order in which one page reaches them, and those without a server. See
- * `panel.ts`. Jobs that a server has from an earlier walk are looked at again.
+ * `panel.ts`.
  */
 
 import { ended, expect } from '../fixtures';
 import { command } from '../screenshots/pictures';
 import { gate } from './gate';
-import { bring, type IScene, type IState, open as enterAgain, PANEL, submitted } from './panel';
+import {
+  bring,
+  type IScene,
+  type IState,
+  open as enterAgain,
+  JOBS,
+  PANEL,
+  submitted
+} from './panel';
 
 export const VIEW = '.jp-PaddleGpu-view:not(.lm-mod-hidden *)';
-const JOBS = '.jp-PaddleGpu-jobsPage:not(.lm-mod-hidden *)';
+const LIST = '.jp-PaddleGpu-jobsPage:not(.lm-mod-hidden *)';
 const DIALOG = '.jp-Dialog-content';
 /** The page's tabs in their order; ranks are there for several processes only. */
 const TABS = ['overview', 'log', 'memory', 'notebook', 'details'];
-
-let [held, first, second, failed, sweep] = ['', '', '', '', ''];
 
 async function open({ page }: IScene, id: string): Promise<void> {
   await command(page, 'paddle-gpu:open-job', { id });
@@ -54,60 +60,76 @@ function tabs(what: string, show: (scene: IScene) => Promise<void>): IState[] {
 
 export const PAGE_STATES: readonly IState[] = [
   ...tabs('running', async scene => {
-    const { server } = scene;
-    if (!second) {
-      first = await submitted(server, 'runs.ipynb');
-      await ended(server, first);
-      const again = { values: { BATCH_SIZE: 128 } };
-      second = ((await server.json(`jobs/${first}/rerun`, again)) as { id: string }).id;
-      await ended(server, second);
-    }
-    server.hold(true);
-    held = await submitted(server, 'counting.ipynb');
-    await open(scene, held);
+    await open(scene, JOBS.running);
     await expect(scene.page.locator(VIEW).locator('[role=log]')).toContainText('line 1', {
       timeout: 180_000
     });
   }).slice(0, 2),
+  {
+    name: 'done, failed and stopped',
+    part: PANEL,
+    reach: async ({ page, server }) => {
+      server.hold(false);
+      await server.json(`jobs/${JOBS.running}/cancel`, { force: true });
+      if (JOBS.first) {
+        // Those of the first walk stand behind its others.
+        await page.locator(`${PANEL} .jp-PaddleGpu-jobs ~ .jp-PaddleGpu-row button`).click();
+      } else {
+        const paths = ['runs.ipynb', 'breaks.ipynb'];
+        const jobs = paths.map(path => submitted(server, path));
+        [JOBS.first, JOBS.failed] = await Promise.all(jobs);
+      }
+      for (const job of [JOBS.running, JOBS.first, JOBS.failed]) {
+        await ended(server, job);
+      }
+      for (const state of ['cancelled', 'failed', 'succeeded']) {
+        const row = page.locator(`${PANEL} .jp-PaddleGpu-job[data-state=${state}]`);
+        await expect(row.first()).toBeVisible();
+      }
+    }
+  },
   ...tabs('done', async scene => {
     const { server } = scene;
-    server.hold(false);
-    await server.json(`jobs/${held}/cancel`, { force: true });
-    await open(scene, second);
+    if (!JOBS.second) {
+      const again = { values: { BATCH_SIZE: 128 } };
+      const job = (await server.json(`jobs/${JOBS.first}/rerun`, again)) as { id: string };
+      JOBS.second = job.id;
+      await ended(server, JOBS.second);
+    }
+    await open(scene, JOBS.second);
     await expect(scene.page.locator(VIEW).getByRole('slider').first()).toBeVisible();
   }),
   ...tabs('failed', async scene => {
-    const { server } = scene;
-    failed ||= await submitted(server, 'breaks.ipynb');
-    await ended(server, failed);
-    await open(scene, failed);
+    await open(scene, JOBS.failed);
     await expect(scene.page.locator(VIEW).getByRole('alert')).toBeVisible();
   }).slice(0, 2),
   {
     name: 'jobs page',
-    part: JOBS,
+    part: LIST,
     reach: async ({ page, server }) => {
-      await ended(server, held);
-      if (!sweep) {
+      if (!JOBS.sweep) {
         await server.json('schedules', { path: 'runs.ipynb', cron: '0 2 * * *', zone: 'UTC' });
         const wanted = { path: 'runs.ipynb', space: { PAUSE: '0.01, 0.02' }, at_once: 2 };
-        sweep = ((await server.json('sweeps', wanted)) as { id: string }).id;
+        JOBS.sweep = ((await server.json('sweeps', wanted)) as { id: string }).id;
       }
       await expect
-        .poll(async () => ((await server.json(`sweeps/${sweep}`)) as { ended: number }).ended, {
-          timeout: 180_000
-        })
+        .poll(
+          async () => ((await server.json(`sweeps/${JOBS.sweep}`)) as { ended: number }).ended,
+          {
+            timeout: 180_000
+          }
+        )
         .not.toBeNull();
-      await command(page, 'paddle-gpu:open-jobs', { sweep });
-      await expect(page.locator(JOBS).locator('tr[data-sweep]')).toBeVisible();
-      await expect(page.locator(JOBS).locator('li[data-schedule]')).toBeVisible();
+      await command(page, 'paddle-gpu:open-jobs', { sweep: JOBS.sweep });
+      await expect(page.locator(LIST).locator('tr[data-sweep]')).toBeVisible();
+      await expect(page.locator(LIST).locator('li[data-schedule]')).toBeVisible();
     }
   },
   {
     name: 'comparison',
-    part: JOBS,
+    part: LIST,
     reach: async ({ page }) => {
-      await command(page, 'paddle-gpu:compare-jobs', { ids: [first, second] });
+      await command(page, 'paddle-gpu:compare-jobs', { ids: [JOBS.first, JOBS.second] });
       const comparison = page.locator('.jp-PaddleGpu-comparison');
       await expect(comparison.getByRole('slider').first()).toBeVisible();
     }
@@ -116,7 +138,7 @@ export const PAGE_STATES: readonly IState[] = [
     name: 're-run dialogue',
     part: DIALOG,
     reach: async ({ page }) => {
-      void command(page, 'paddle-gpu:rerun-with', { id: first });
+      void command(page, 'paddle-gpu:rerun-with', { id: JOBS.first });
       const rate = page.locator(DIALOG).getByLabel('LEARNING_RATE');
       await rate.fill('fast');
       await page.locator(DIALOG).getByLabel('BATCH_SIZE').fill('32, 64');
