@@ -20,6 +20,7 @@ pytestmark = [
 LIBRARY = """
 import os, socket
 import paddle
+from .. import transformers  # modules that import each other, as PaddleNLP's do: no helper of the notebook's
 def load_state_dict(path):
     return paddle.load(path)
 class PretrainedModel(paddle.nn.Layer):
