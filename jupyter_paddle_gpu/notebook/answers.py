@@ -9,6 +9,7 @@ import msgspec
 
 from ..domain.descriptions import is_description
 from ..domain.notebooks import FactValue, NotebookFacts
+from ..domain.parsing import parse
 
 
 class Answers(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +39,7 @@ def for_job(facts: NotebookFacts, answers: Mapping[str, FactValue]) -> Answers:
 
 def _nodes(source: str) -> list[ast.AST]:
     try:
-        return list(ast.walk(ast.parse(source)))
+        return list(ast.walk(parse(source)))
     except (SyntaxError, ValueError):
         return []
 

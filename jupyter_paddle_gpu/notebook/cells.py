@@ -5,13 +5,12 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-import threading
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..domain.messages import Message
 from ..domain.notebooks import CodeCell
+from ..domain.parsing import parse
 
 MAX_PASSES = 500
 """A cell is tokenised anew after a masked line that upset the tokeniser; IPython stops after as many passes."""
@@ -33,7 +32,6 @@ _HARMLESS = re.compile(
 """Commands that leave no names and no files behind on which the notebook's code could rest."""
 _COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
 _HELP = frozenset({"?", "??"})
-_warnings_lock = threading.Lock()
 
 
 class Magic(NamedTuple):
@@ -91,7 +89,7 @@ def parse_cell(source: str, index: int, identity: str, *, may_fail: bool = False
     )
     plain = tuple(Magic(magic.text.replace("\\\n", " "), magic.line) for magic in magics)
     try:
-        return ParsedCell(cell, plain, _parse(masked), None)
+        return ParsedCell(cell, plain, parse(masked), None)
     except SyntaxError as error:
         problem = Message(
             code="cell_not_python",
@@ -228,10 +226,3 @@ def _stand_in(text: str, *, assigned: bool) -> str:
 
 def _lines_of(magic: Magic) -> range:
     return range(magic.line, magic.line + magic.text.count("\n") + 1)
-
-
-def _parse(source: str) -> ast.Module:
-    with _warnings_lock, warnings.catch_warnings():
-        # A wrong escape in a user's string must not appear on the server's terminal.
-        warnings.simplefilter("ignore")
-        return ast.parse(source)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from ..domain.notebooks import Fact, FactValue, NotebookFacts, NotebookSource
+from ..domain.parsing import parse
 from ..domain.variables import Role, Settings, Variable
 from .changes.program import INJECTED, PARAMETERS, tags
 
@@ -145,6 +146,6 @@ def _digest(trees: list[tuple[int, ast.Module]], names: set[str]) -> str:
 
 def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source)
+        return parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

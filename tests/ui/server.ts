@@ -243,7 +243,7 @@ export class LabServer {
   }
 
   /** What the server has said of its own mistakes: from each of the last tracebacks on, so many lines. */
-  mistakes(lines = 40, most = 3): string {
+  mistakes(lines = 120, most = 3): string {
     if (process.env.PADDLE_GPU_UI_LOG) {
       return '';
     }

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...domain.notebooks import Place
+from ...domain.parsing import parse
 from ..trace import Trace
 
 PLOTTING = ("matplotlib", "seaborn", "plotly", "IPython")
@@ -170,7 +171,7 @@ def _compiled(source: str, known: _Names) -> _Compiled | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.parse(source)
+            tree = parse(source)
             body = []
             for statement in tree.body:
                 if not known.only_shows(statement):

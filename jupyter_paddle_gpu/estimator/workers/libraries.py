@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from ...domain.parsing import parse
+
 WELL_KNOWN = frozenset(
     ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "seaborn", "PIL", "cv2", "skimage", "tqdm")
 )
@@ -16,7 +18,7 @@ def imported(sources: Iterable[str]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for source in sources:
         try:
-            tree = ast.parse(source)
+            tree = parse(source)
         except (SyntaxError, ValueError, RecursionError):
             continue
         for node in ast.walk(tree):
