@@ -83,15 +83,15 @@ def _package(module: str, where: Place | None, *, is_needed: bool) -> Package:
 _NEEDED = Message(
     code="package_missing",
     text="The training needs the module “{module}”, which the kernel's Python does not have.",
-    hint="Install it in the kernel: %pip install {package}",
+    hint="Install it in the kernel: `%pip install {package}`",
 )
 _FILE = Message(
     code="module_missing",
     text="The training needs the module “{module}”, which is neither in the kernel's Python nor beside the notebook.",
-    hint="Put {file} beside the notebook if it belongs to it; if it is a package: %pip install {package}",
+    hint="Put {file} beside the notebook if it belongs to it; if it is a package: `%pip install {package}`",
 )
 _WATCHES = Message(
     code="package_passed_by",
     text="The kernel's Python has no module “{module}”; the training does not need it, and a stand-in took its place.",
-    hint="Install it before you submit, the job runs these lines: %pip install {package}",
+    hint="Install it before you submit, the job runs these lines: `%pip install {package}`",
 )

@@ -56,7 +56,7 @@ NOTES: dict[str, Message] = {
             text="The module {module} is not here; {name} stands in by its published spaces, with episodes of {steps} "
             "steps.",
             hint="Where a step keeps a whole episode, its figure is that of the longest; a job needs the module: "
-            "pip install {module}.",
+            "`pip install {module}`.",
         ),
         Message(
             code="dataset_made_up",
@@ -129,7 +129,7 @@ NOTES: dict[str, Message] = {
         Message(
             code="modules_passed_by",
             text="The kernel's Python has no module {modules}; nothing that the step needs comes from it.",
-            hint="Install it before you submit, the job runs these lines: %pip install {install}",
+            hint="Install it before you submit, the job runs these lines: `%pip install {install}`",
         ),
         Message(
             code="batches_pile_up",

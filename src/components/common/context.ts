@@ -66,7 +66,8 @@ export function useInView<T extends HTMLElement>(sign: boolean): React.RefObject
 export function useWidth(): [React.RefCallback<HTMLElement>, number] {
   const [node, setNode] = React.useState<HTMLElement | null>(null);
   const [width, setWidth] = React.useState(0);
-  React.useEffect(() => {
+  // Before anything is painted: what stands below would jump.
+  React.useLayoutEffect(() => {
     if (!node) {
       return;
     }
