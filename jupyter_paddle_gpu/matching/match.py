@@ -39,7 +39,8 @@ def match(
 
     Args:
         estimate: what one device needs (with several, each holds a whole copy); None when there is none.
-        catalogue: models to judge where this machine has no device; one that the estimate is for is judged anyway.
+        catalogue: models to judge where this machine has no device, or none that would ever hold the training; one
+            that the estimate is for is judged anyway.
         choice: the person's; devices by id or index.
         offer: what is known of the inventory's devices besides themselves; None: all are free.
 
@@ -81,7 +82,8 @@ def match(
     if decision.outcome == "cpu" and (warning := _host(estimate, inventory)) is not None:
         decision = msgspec.structs.replace(decision, notes=(*decision.notes, warning))
     real = [find(device.name) for device in inventory.devices if not device.simulated]
-    models = _with_asked([] if real else catalogue, estimate, real)
+    is_held_here = any(verdict.fit != "never" for verdict in verdicts.values())
+    models = _with_asked([] if real and is_held_here else catalogue, estimate, real)
     by_memory = sorted(models, key=lambda model: (model.memory_bytes, model.name))
     return Placement(
         engine=engine,

@@ -115,6 +115,9 @@ def test_the_card_that_is_asked_for_is_judged_as_well() -> None:
         assert asked not in {v.device_name for v in match(estimate(20), here, accelerators()[:2]).catalogue}
     own = device(0)
     assert match(estimate(20, device=own.name), inventory(own), accelerators()[:2]).catalogue == ()
+    # Where no card here would ever hold it, known ones that would are named.
+    known = match(estimate(60), inventory(own), accelerators()).catalogue
+    assert {verdict.device_name for verdict in known if verdict.fit == "fits"} >= {"A100 SXM 80GB"}
 
 
 def test_the_machine_itself_may_be_too_small_as_well() -> None:

@@ -31,7 +31,14 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const worth = remedies.filter(
     ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
   );
-  const shown = open ? remedies : worth.slice(0, isShort ? SHOWN.short : SHOWN.fits);
+  // Where it fits nothing, what makes it fit comes alone, as long as there is such advice.
+  const room = Math.max(
+    0,
+    ...(training.placement?.verdicts ?? []).map(({ free_bytes }) => free_bytes ?? 0)
+  );
+  const helping = isShort ? worth.filter(({ peak_bytes }) => peak_bytes <= room) : [];
+  const best = helping.length ? helping : worth;
+  const shown = open ? remedies : best.slice(0, isShort ? SHOWN.short : SHOWN.fits);
   if (!open && !shown.length && !training.isDetailing) {
     return (
       <section
