@@ -7,7 +7,7 @@ import math
 from benchmarks.gpu_logs.collection import Figure, read
 from benchmarks.gpu_logs.rebuild import error, kept
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
-from jupyter_paddle_gpu.estimator.memory.evidence import MIXED, SAME_SHAPES
+from jupyter_paddle_gpu.estimator.memory.evidence import ALL
 
 
 def test_the_collection() -> None:
@@ -31,7 +31,7 @@ def test_a_figure_in_megabytes_is_a_range() -> None:
 
 
 def test_the_estimates_table_is_the_rebuilt_one() -> None:
-    for seen in SAME_SHAPES + MIXED:
+    for seen in ALL:
         row = next(row for row in kept() if row["thread"] == seen.thread)
         ahead = row["estimated"]["terms"]["batches_ahead"] if row.get("waits_for_data") else 0
         assert (seen.kind, seen.estimated) == (row["kind"], row["estimated"]["reserved_peak_bytes"] - ahead)

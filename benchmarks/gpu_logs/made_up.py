@@ -9,6 +9,7 @@ trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from PIL import Image
 
 FRAMES, UTTERANCES, PICTURES = 100, 600, 400
 TEXTS, TOKENS = 4000, 1100
+CARS = 5
+"""Objects of a picture: KITTI has 80,256 in 14,999."""
 FEATURES, HOP = 400, 300
 """Frames of spectrum of an utterance, and samples of sound a frame: CSMSC at 24 kHz."""
 
@@ -99,6 +102,37 @@ def clips(root: Path) -> None:
         (folder / f"{part}.list").write_text("a.mp4 1\n" * PICTURES)
 
 
+def scenes(root: Path) -> None:
+    """KITTI as Paddle3D prepares it: pictures of 1242 x 375 with their depth and five cars each."""
+    for name, typed, cast in KINDS:
+        module = root / "paddle3d" / name
+        module.write_text(module.read_text().replace(f"{typed}\n", f"{cast}\n"))
+    base = root / "data" / "kitti"
+    for kind in ("image_2", "depth_2", "calib", "label_2"):
+        (base / "training" / kind).mkdir(parents=True, exist_ok=True)
+    (base / "ImageSets").mkdir(exist_ok=True)
+    Image.new("RGB", (1242, 375)).save(base / "training" / "image_2" / "000000.png")
+    Image.fromarray(np.full((375, 1242), 5120, "uint16")).save(base / "training" / "depth_2" / "000000.png")
+    camera = "721.5 0 609.6 44.9 0 721.5 172.9 0.2 0 0 1 0.003"
+    told = [f"P{number}: {camera}" for number in range(4)]
+    told += ["R0_rect: 1 0 0 0 1 0 0 0 1", "Tr_velo_to_cam: 0 -1 0 0 0 0 -1 0 1 0 0 0", "Tr_imu_to_velo: " + "0 " * 11]
+    (base / "training" / "calib" / "000000.txt").write_text("\n".join(told) + "\n")
+    car = "Car 0 0 0 600 170 680 210 1.5 1.6 3.9 0 1.5 20 0"
+    (base / "training" / "label_2" / "000000.txt").write_text(f"{car}\n" * CARS)
+    objects = {
+        "name": np.array(["Car"] * CARS), "location": np.array([[0.0, 1.5, 20.0]] * CARS),
+        "dimensions": np.array([[3.9, 1.5, 1.6]] * CARS), "rotation_y": np.zeros(CARS),
+        "bbox": np.array([[600.0, 170.0, 680.0, 210.0]] * CARS),
+    }  # fmt: skip
+    scene = {
+        "point_cloud": {"num_features": 4, "lidar_idx": "000000"},
+        "image": {"image_idx": "000000", "image_shape": np.array([375, 1242], "int32")}, "calib": {}, "annos": objects,
+    }  # fmt: skip
+    for part in ("train", "val"):
+        (base / "ImageSets" / f"{part}.txt").write_text("000000\n" * PICTURES)
+        (base / f"kitti_infos_{part}.pkl").write_bytes(pickle.dumps([scene] * PICTURES))
+
+
 def tokens(root: Path) -> None:
     """PaddleNLP: texts of one token, tokenizers that know four words, and Qwen2.5-0.5B by its published figures."""
     words = {"<|endoftext|>": 0, "a": 1, "b": 2, "ab": 3}
@@ -155,6 +189,16 @@ def captions(root: Path) -> None:
         (said / f"coco_karpathy_{part}.json").write_text(json.dumps(rows))
 
 
+KINDS = (
+    ("utils/grid.py", "coords / (shape - 1) * (max_n - min_n) + min_n",
+     "coords / (shape - 1).cast(coords.dtype) * (max_n - min_n) + min_n"),
+    ("models/heads/dense_heads/anchor_head.py", "reg_weights = positives", 'reg_weights = positives.cast("float32")'),
+    ("models/heads/dense_heads/anchor_head.py", "pos_normalizer = positives.sum(1, keepdim=True)",
+     'pos_normalizer = positives.sum(1, keepdim=True).cast("float32")'),
+    ("models/detection/caddn/ffe/ddn_loss/balancer.py", 'fg_mask.cast("int64")', 'fg_mask.cast("float32")'),
+    ("models/detection/caddn/ffe/ddn_loss/balancer.py", 'bg_mask.cast("int64")', 'bg_mask.cast("float32")'),
+)  # fmt: skip
+"""What Paddle 3 divides: numbers of one type. The Paddle of 2023 made these casts itself."""
 BLIP = {
     "architectures": ["Blip2ForConditionalGeneration"], "text_config": "facebook/opt-2.7b", "freeze_vit": True,
     "use_decoder_only_language_model": True, "model_type": "blip-2",
@@ -188,7 +232,7 @@ PRETRAINING = {
 
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX-2023": captions, "PaddleNLP": tokens,
-    "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
+    "Paddle3D": scenes, "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 
 if __name__ == "__main__":

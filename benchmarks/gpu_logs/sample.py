@@ -1,9 +1,9 @@
 """Configurations of Paddle's trainers drawn at random, estimated without data and weights.
 
 `python -m benchmarks.gpu_logs.sample CLONES --seed 14` takes a folder with clones of the repositories below (several
-versions of PaddleOCR stand side by side as `PaddleOCR-VERSION`), draws forty configurations and estimates each as a
-user does, within the minute that an estimate has. `results/trainers_read.json` keeps every row, by seed. Modules that
-the trainers import have to be there.
+versions stand side by side as `PaddleOCR-VERSION`), draws forty configurations and estimates each as a user does,
+within the minute that an estimate has. `results/trainers_read.json` keeps every row, by seed. Modules that the trainers
+import have to be there.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class Shelf:
         has: what one that trains says.
         lacks: parts of paths of those that are bases of others, or need another program.
         count: how many are drawn.
-        script: the trainer.
+        script: the trainer; empty where the drawn file is the program itself.
         option: how it is given a configuration.
+        rest: what else its documents have a user type.
     """
 
     folder: str
@@ -45,26 +46,39 @@ class Shelf:
     lacks: tuple[str, ...] = ()
     script: str = "tools/train.py"
     option: str = "-c"
+    rest: tuple[str, ...] = ()
 
 
-OCR = (("det", 3), ("rec", 5), ("cls", 1), ("e2e", 1), ("table", 2), ("kie", 2), ("sr", 1))
+OCR = (("det", 2), ("rec", 4), ("cls", 1), ("e2e", 1), ("table", 1), ("kie", 1), ("sr", 1))
+DETECTION = (("configs/[!km]*/**/*.yml", 4), ("configs/keypoint/**/*.yml", 1), ("configs/mot/**/*.yml", 1))
+SPEECH = "paddlespeech/t2s/exps/gan_vocoder"
+METADATA = ("--train-metadata", "dump/train.jsonl", "--dev-metadata", "dump/dev.jsonl", "--output-dir", "out")
 SHELVES = (
     *(Shelf("PaddleOCR-*", f"configs/{kind}/**/*.y*ml", ("Train:",), count) for kind, count in OCR),
-    Shelf("PaddleDetection", "configs/**/*.yml", ("_BASE_", "weights:"), 8, ("/_base_/", "slim", "mot", "deploy")),
-    Shelf("PaddleSeg", "configs/**/*.yml", ("_base_:",), 5, option="--config"),
-    Shelf("PaddleClas", "ppcls/configs/**/*.yaml", ("Train:",), 5, ("slim",)),
-    Shelf("PaddleGAN", "configs/*.yaml", ("train",), 2, script="tools/main.py", option="--config-file"),
-    Shelf("PaddleVideo", "configs/recognition/**/*.yaml", (), 3, script="main.py"),
-    Shelf("PaddleYOLO", "configs/**/*.yml", ("_BASE_", "weights:"), 2),
-)
+    *(Shelf("PaddleDetection*", files, ("weights:",), count, ("/_base_/", "slim", "deploy", "deepsort"))
+      for files, count in DETECTION),
+    Shelf("PaddleSeg*", "configs/**/*.yml", ("_base_:",), 5, option="--config"),
+    Shelf("PaddleClas*", "ppcls/configs/**/*.yaml", ("Train:",), 5, ("slim",)),
+    Shelf("PaddleGAN*", "configs/*.yaml", ("train",), 2, script="tools/main.py", option="--config-file"),
+    Shelf("PaddleVideo*", "configs/recognition/**/*.yaml", (), 2, script="main.py"),
+    Shelf("PaddleYOLO*", "configs/**/*.yml", ("_BASE_", "weights:"), 1),
+    Shelf("Paddle3D*", "configs/**/*.y*ml", ("train_dataset:",), 3, ("quant",), option="--config"),
+    Shelf("PaddleX*", "paddlex/configs/**/*.yaml", ("Train:",), 2, script="main.py", rest=("-o", "Global.mode=train")),
+    Shelf("PaddleSpeech*", "examples/*/voc1/conf/default.yaml", (), 1, script=f"{SPEECH}/parallelwave_gan/train.py",
+          option="--config", rest=METADATA),
+    Shelf("PaddleSpeech*", "examples/*/voc5/conf/default.yaml", (), 1, script=f"{SPEECH}/hifigan/train.py",
+          option="--config", rest=METADATA),
+    Shelf("PaddleNLP*", "**/examples/**/train*.py", ("__main__", "parse_args"), 2,
+          ("/static/", "required=True", "torch_", "Trainer"), script=""),
+)  # fmt: skip
 
 
 def drawn(clones: Path, seed: int) -> Iterator[tuple[Shelf, Path, str]]:
-    """Forty: shelf, clone and configuration."""
+    """Some forty: shelf, clone and configuration."""
     draws = random.Random(seed)
     for shelf in SHELVES:
         folders = sorted(clones.glob(shelf.folder))
-        for _ in range(shelf.count):
+        for _ in range(shelf.count if folders else 0):
             clone = draws.choice(folders)
             yield shelf, clone, draws.choice(list(_configurations(shelf, clone)))
 
@@ -84,7 +98,7 @@ def estimated(shelf: Shelf, clone: Path, name: str) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
     started = time.monotonic()
     done = subprocess.run(
-        [*NICE, *command, shelf.script, "--", shelf.option, name],
+        [*NICE, *command, *(_given(shelf, name))],
         cwd=clone, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     row: dict[str, Any] = {"clone": clone.name, "configuration": name, "seconds": round(time.monotonic() - started, 1)}
@@ -96,6 +110,11 @@ def estimated(shelf: Shelf, clone: Path, name: str) -> dict[str, Any]:
     problem = asked or [str((answer.get("stop") or {}).get("error", ""))]
     wanted = ("status", "batch_size", "amp", "allocated_peak_bytes", "reserved_peak_bytes", "low", "high")
     return {**row, **{key: answer.get(key) for key in wanted}, "problem": problem}
+
+
+def _given(shelf: Shelf, name: str) -> tuple[str, ...]:
+    """The program and its arguments."""
+    return (shelf.script, "--", shelf.option, name, *shelf.rest) if shelf.script else (name,)
 
 
 def main() -> None:

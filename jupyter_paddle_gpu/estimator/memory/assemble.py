@@ -114,7 +114,7 @@ def _by_logs(
     pages = least.mapped - least.reserved
     low = round((reserved - trace.batches_ahead) * factors[0]) + pages + terms.context_low + terms.communication_low
     high = round(reserved * factors[1]) + pages + terms.context_high + terms.communication_high
-    if set(logs) > set(evidence.SAME_SHAPES):  # few of its own kind: they widen only
+    if logs == evidence.ALL:  # few of its own kind: they widen only
         low, high = min(low, lowest), max(high, spread.high)
     return logs, min(spread.likely, low), max(spread.likely, high)
 

@@ -7,8 +7,9 @@ the same kind were logged, the range is the two-sided 90 % prediction interval o
 
     ln(logged max_memory_reserved / estimated reserved bytes).
 
-With fewer than three logs there is none. Of mixed precision there are two: its interval is over all logs, and the range
-is never narrower than without them. `docs/gpu-logs.md` has the table; `tests/test_gpu_logs.py` holds it equal to
+With fewer than three logs there is none. Kinds with fewer of their own (mixed precision, rows that masks select, no
+convolutions, sizes drawn, several cards) have the interval of all logs, and the range is never narrower than without
+them. `docs/gpu-logs.md` has the table; `tests/test_gpu_logs.py` holds it equal to
 `benchmarks/results/gpu_logs.json`.
 """
 
@@ -53,6 +54,9 @@ MIXED = (
     Seen("PaddlePaddle/PaddleMIX#342", "multimodal", 27496478464, 27679784959),
 )
 """Trainings in mixed precision whose batches take the same in every step; no card is named there either."""
+SELECTED = (Seen("PaddlePaddle/Paddle3D#426", "3d", 22033933440, 21461481472),)
+"""Of float32 with convolutions, where masks select rows; no card is named."""
+ALL = SAME_SHAPES + MIXED + SELECTED
 
 
 def ratios(logs: Sequence[Seen]) -> list[float]:
@@ -72,12 +76,11 @@ def limits(logs: Sequence[Seen]) -> tuple[float, float] | None:
 
 
 def like(trace: Trace, reserved: int) -> tuple[Seen, ...]:
-    """The logs that speak for a traced step; none where its kind was not logged."""
-    if trace.evidence != "trace" or not LEAST <= reserved <= MOST or UNKNOWN_SHAPES in trace.extra or drawn(trace):
+    """The logs that speak for a traced step: those of its own kind, or all; none for one much smaller or larger."""
+    if trace.evidence != "trace" or not LEAST <= reserved <= MOST:
         return ()
-    if trace.amp not in (None, "off"):
-        return SAME_SHAPES + MIXED
-    return SAME_SHAPES if trace.convolves and (trace.devices or 1) == 1 else ()
+    is_same = UNKNOWN_SHAPES not in trace.extra and not drawn(trace) and (trace.devices or 1) == 1
+    return SAME_SHAPES if is_same and trace.convolves and trace.amp in (None, "off") else ALL
 
 
 def drawn(trace: Trace) -> bool:

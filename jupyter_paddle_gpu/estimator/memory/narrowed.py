@@ -16,11 +16,11 @@ BY_LOGS = Message(
     "text recognition, float32, cards not named. They are the 90 % prediction interval of these logs; of each log in "
     "turn, the interval of the others held four of five.",
 )
-BY_MIXED_LOGS = Message(
+BY_ALL_LOGS = Message(
     code="widened_by_logs",
-    text="The range is as wide as {logs} public training logs of GPUs scatter, {mixed} of them of mixed precision, "
-    "cards not named: their 90 % prediction interval. Of each log in turn, the interval of the others held six of "
-    "seven.",
+    text="The range is at least as wide as {logs} public training logs of GPUs scatter, {mixed} of them of mixed "
+    "precision, cards not named: their 90 % prediction interval. Of each log in turn, the interval of the others held "
+    "seven of eight.",
 )
 CHANGING = Message(
     code="range_of_changing_shapes",
@@ -39,7 +39,7 @@ def narrowed(terms: DeviceTerms | None) -> tuple[Message, ...]:
     if programs := terms.observations - terms.jobs:
         notes.append(_with(BY_PROGRAMS, programs=programs))
     if terms.mixed_logs:
-        notes.append(_with(BY_MIXED_LOGS, logs=terms.logs, mixed=terms.mixed_logs))
+        notes.append(_with(BY_ALL_LOGS, logs=terms.logs, mixed=terms.mixed_logs))
     elif terms.logs:
         notes.append(_with(BY_LOGS, logs=terms.logs))
     if terms.changing_shapes and not terms.observations:

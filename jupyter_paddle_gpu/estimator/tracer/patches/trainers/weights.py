@@ -21,6 +21,7 @@ LOADS = (
     ("paddleseg.utils.utils", "load_pretrained_model"),
     ("ppocr.utils.save_load", "load_pretrained_params"),
     ("paddlevideo.utils.save_load", "load_ckpt"),
+    ("paddle3d.utils.checkpoint", "load_pretrained_model"),
 )
 """Functions that give a model its pretrained weights."""
 
