@@ -204,7 +204,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         communication_low, communication_high: buffers of NCCL between several devices, in no allocator of Paddle's.
         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
         logs: public logs of trainings by which both ends were set; 0: they are the table's.
-        mixed_logs: how many of them are of mixed precision.
+        mixed_logs: how many of them are of mixed precision; with some, the logs do not narrow the range.
         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
     """
