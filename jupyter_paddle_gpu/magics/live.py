@@ -66,8 +66,7 @@ def trace_live(names: Mapping[str, Any], words: tuple[str, ...], request: Estima
         raise PaddleGpuError(
             "live_failed",
             "The step of {name} could not be traced: {reason}",
-            hint="Run one step in a cell to see the error, or name what goes into it: "
-            "`%paddle_gpu estimate model loader`.",
+            hint="Run one step in a cell to see the error, or name what goes into it: `{name} loader`.",
             status=422,
             name=words[0],
             reason=answer["error"],
@@ -105,10 +104,10 @@ def collect(names: Mapping[str, Any], words: tuple[str, ...]) -> LiveObjects:
         raise PaddleGpuError(
             "no_live_model",
             "“{name}” is no paddle.nn.Layer and no paddle.Model.",
-            hint="Name the model first: `%paddle_gpu estimate model`.",
+            hint="Name the model first, what goes into it behind it: `model loader`.",
             name=words[0],
         )
-    _complete(paddle, chosen, names)
+    _complete(paddle, chosen, names, words[0])
     return chosen
 
 
@@ -135,7 +134,7 @@ def _take(paddle: Any, chosen: LiveObjects, item: Any) -> None:
         )
 
 
-def _complete(paddle: Any, chosen: LiveObjects, names: Mapping[str, Any]) -> None:
+def _complete(paddle: Any, chosen: LiveObjects, names: Mapping[str, Any], name: str) -> None:
     own = {name: item for name, item in names.items() if not name.startswith("_")}
     network = getattr(chosen.model, "network", chosen.model)
     if isinstance(chosen.model, paddle.Model):
@@ -154,8 +153,9 @@ def _complete(paddle: Any, chosen: LiveObjects, names: Mapping[str, Any]) -> Non
         raise PaddleGpuError(
             "inputs_unknown",
             "What goes into the model is not known: there is no DataLoader and no Dataset here.",
-            hint="Name a batch: `%paddle_gpu estimate model x y`.",
+            hint="Name a batch behind it: `{name} x y`.",
             status=422,
+            name=name,
         )
 
 

@@ -13,11 +13,7 @@ from ..domain.placements import Fit
 from ..domain.sizes import human
 
 ON_REQUEST = Message(code="cpu_on_request", text="Runs on the CPU, as asked.")
-NO_DEVICE = Message(
-    code="cpu_no_device",
-    text="Runs on the CPU: there is no GPU here.",
-    hint="See on which cards it would fit.",
-)
+NO_DEVICE = Message(code="cpu_no_device", text="Runs on the CPU: there is no GPU here.")
 NONE_USABLE = Message(
     code="cpu_none_usable",
     text="Runs on the CPU: no device here can be used.",

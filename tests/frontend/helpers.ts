@@ -153,7 +153,18 @@ export function sweep(id: string, more: Partial<ISweep> = {}): ISweep {
     search: 'grid',
     at_once: 1,
     wanted: states.length,
-    dimensions: [],
+    dimensions: [
+      {
+        name: 'lr',
+        text: '1, 2',
+        values: [1, 2],
+        low: 0,
+        high: 0,
+        log: false,
+        what_if: false,
+        role: 'learning_rate'
+      }
+    ],
     state: 'running',
     metric: 'loss',
     direction: 'min',

@@ -22,6 +22,7 @@ import {
 } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { deviceName, markedName, shortName } from '../devices/words';
+import { Exports } from './exports';
 import { FactRows } from './factRows';
 import { Prose } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
@@ -68,6 +69,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
     ],
     [trans.__('Cost'), costText(job)],
     [trans.__('Submitted by'), job.owner],
+    [trans.__('Export'), <Exports key="export" model={model} brief />],
     [trans.__('Told'), <Told key="told" notices={job.notices.filter(isShown)} />]
   ];
   return (

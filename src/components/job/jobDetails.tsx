@@ -2,18 +2,17 @@
 
 import * as React from 'react';
 
-import type { IJob, IStatisticsSummary } from '../../domain';
+import type { IJob } from '../../domain';
 import { bytes, duration, percent } from '../../format';
+import type { JobView } from '../../models/job/jobView';
 import { deviceCalled } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
+import { Exports } from './exports';
 import { FactRows } from './factRows';
 
-export function Details(props: {
-  job: IJob;
+export function Details({ model, job }: { model: JobView; job: IJob }): JSX.Element {
   /** What the job used in all, where that is known. */
-  summary?: IStatisticsSummary;
-}): JSX.Element {
-  const { job, summary } = props;
+  const summary = model.statistics.value?.summary;
   const { trans, language, engineTitle } = useApp();
   const { result, spec } = job;
   const time = (value: number | null) =>
@@ -72,6 +71,8 @@ export function Details(props: {
       <dl>
         <FactRows rows={rows} />
       </dl>
+      <h2>{trans.__('Export')}</h2>
+      <Exports model={model} />
       {result?.failure?.traceback && (
         <>
           <h2>{trans.__('Traceback')}</h2>

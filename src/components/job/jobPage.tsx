@@ -110,7 +110,7 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
           />
         )}
         {tab === 'ranks' && <Ranks model={model} job={job} />}
-        {tab === 'details' && <Details job={job} summary={model.statistics.value?.summary} />}
+        {tab === 'details' && <Details model={model} job={job} />}
       </div>
     </div>
   );

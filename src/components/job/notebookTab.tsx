@@ -32,19 +32,6 @@ export function NotebookTab(props: {
       wanted = false;
     };
   }, [model, last?.id]);
-  const downloads: [Parameters<JobView['exportUrl']>[0], string, string][] = [
-    [
-      'report',
-      trans.__('Report (HTML)'),
-      trans.__('facts, curves, figures, notebook and the end of the log on one page')
-    ],
-    [
-      'archive',
-      trans.__('Archive (ZIP)'),
-      trans.__('the same with both notebooks, the whole log and the checkpoints')
-    ],
-    ['metrics/file', trans.__('Metrics (CSV)'), trans.__('each value with its time')]
-  ];
   return (
     <div className="jp-PaddleGpu-tabText">
       <dl className="jp-PaddleGpu-factTable">
@@ -73,21 +60,6 @@ export function NotebookTab(props: {
           </dd>
         </div>
       </dl>
-      <h2>{trans.__('To be taken along')}</h2>
-      <ul className="jp-PaddleGpu-downloads">
-        {downloads.map(([what, name, says]) => (
-          <li key={what}>
-            <a
-              className="jp-PaddleGpu-button jp-mod-link"
-              href={model.exportUrl(what)}
-              download
-            >
-              {name}
-            </a>{' '}
-            <span className="jp-PaddleGpu-muted">{says}</span>
-          </li>
-        ))}
-      </ul>
       {last && (
         <>
           <h2>{trans.__('Code against %1', jobTitle(last, trans, language))}</h2>

@@ -125,21 +125,23 @@ function JobDevices(props: { job: IJob; model: PanelModel }): JSX.Element | null
   return (
     <>
       {devices.map(device => (
-        <div key={device.id} className="jp-PaddleGpu-row jp-PaddleGpu-small">
+        // At the narrowest the figures take a second line rather than cutting the card's name.
+        <div key={device.id} className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-small">
           <b>{deviceName(device, trans)}</b>
           <span className="jp-PaddleGpu-name" title={device.name}>
             {shortName(device)}
           </span>
           <Unchecked device={device} />
-          <span className="jp-PaddleGpu-space" />
-          <Sparkline
-            values={model.courses.utilization(device.id)}
-            low={0}
-            high={100}
-            width={60}
-            label={trans.__('How busy it was in the last minutes')}
-          />
-          <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
+          <span className="jp-PaddleGpu-row jp-PaddleGpu-atEnd">
+            <Sparkline
+              values={model.courses.utilization(device.id)}
+              low={0}
+              high={100}
+              width={60}
+              label={trans.__('How busy it was in the last minutes')}
+            />
+            <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures">{figures(device)}</span>
+          </span>
         </div>
       ))}
     </>

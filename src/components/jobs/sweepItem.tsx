@@ -13,6 +13,7 @@ import { StateSign } from './state';
 export function SweepItem({ sweep }: { sweep: ISweep }): JSX.Element {
   const { trans, commands } = useApp();
   const best = sweep.trials.find(({ number }) => number === sweep.best);
+  const values = best ? valuesOf(best, sweep, trans) : '';
   const progress = sweepProgress(sweep, trans);
   return (
     <li
@@ -39,8 +40,8 @@ export function SweepItem({ sweep }: { sweep: ISweep }): JSX.Element {
         <Bar thin label={progress} parts={[{ share: sweepShare(sweep), look: 'need' }]} />
       )}
       {best && (
-        <div className="jp-PaddleGpu-jobMore" title={valuesOf(best)}>
-          {trans.__('best %1', sweep.metric)} {metric(best.value)} · {valuesOf(best)}
+        <div className="jp-PaddleGpu-jobMore" title={values}>
+          {trans.__('best %1', sweep.metric)} {metric(best.value)} · {values}
         </div>
       )}
     </li>

@@ -6,6 +6,7 @@ import type { ISweep, ITrial } from '../../domain';
 import { metric } from '../../format';
 import { axes, goodness, type IAxis } from '../../models/plans/axes';
 import { useApp, useWidth } from '../common/context';
+import { dimensionName } from './words';
 
 const HEIGHT = 210;
 const TOP = 26;
@@ -25,7 +26,7 @@ export function Parallel(props: {
   const { sweep, marked, mark } = props;
   const [box, measured] = useWidth();
   const width = Math.max(240, measured);
-  const across = axes(sweep);
+  const across = axes(sweep, one => dimensionName(one, sweep, trans));
   const good = goodness(sweep);
   const x = (index: number) =>
     across.length > 1 ? SIDE + (index * (width - 2 * SIDE)) / (across.length - 1) : width / 2;

@@ -9,7 +9,7 @@ import { useApp } from '../common/context';
 import { Bar, Button, Chip } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { SweepView } from './sweepView';
-import { sweepProgress, sweepShare, valuesOf } from './words';
+import { dimensionText, sweepProgress, sweepShare, valuesOf } from './words';
 
 export function SweepRow(props: {
   sweep: ISweep;
@@ -21,6 +21,7 @@ export function SweepRow(props: {
   const { trans, language } = useApp();
   const open = plans.shown === sweep.id;
   const best = sweep.trials.find(({ number }) => number === sweep.best);
+  const values = best ? valuesOf(best, sweep, trans) : '';
   const took = (sweep.ended ?? Date.now() / 1000) - sweep.created;
   const progress = sweepProgress(sweep, trans);
   return (
@@ -44,9 +45,12 @@ export function SweepRow(props: {
         </th>
         <td className="jp-mod-differs">
           <span className="jp-PaddleGpu-chips">
-            {sweep.dimensions.map(({ name, text }) => (
-              <Chip key={name} title={trans.__('The values that are tried')}>
-                {name} {text}
+            {sweep.dimensions.map(one => (
+              <Chip
+                key={one.name}
+                title={`${trans.__('The values that are tried')}: ${one.name} = ${one.text}`}
+              >
+                {dimensionText(one, sweep, trans)}
               </Chip>
             ))}
           </span>
@@ -56,10 +60,10 @@ export function SweepRow(props: {
         </td>
         <td className="jp-mod-final">
           {best && (
-            <span className="jp-PaddleGpu-figures" title={valuesOf(best)}>
+            <span className="jp-PaddleGpu-figures" title={values}>
               <span className="jp-PaddleGpu-muted">{trans.__('best %1', sweep.metric)}</span>{' '}
               {metric(best.value)}
-              <div className="jp-PaddleGpu-noted">{valuesOf(best)}</div>
+              <div className="jp-PaddleGpu-noted">{values}</div>
             </span>
           )}
         </td>

@@ -12,7 +12,7 @@ import { Button, Note } from '../common/pieces';
 import { WideTable } from '../common/wideTable';
 import { StateSign } from '../jobs/state';
 import { Parallel } from './parallel';
-import { trialState, writtenValue } from './words';
+import { dimensionName, trialState, writtenValue } from './words';
 
 export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JSX.Element {
   const { trans } = useApp();
@@ -21,7 +21,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
   const { failed = 0, refused = 0 } = sweep.counts;
   const columns = [
     trans.__('Trial'),
-    ...sweep.dimensions.map(({ name }) => name),
+    ...sweep.dimensions.map(one => dimensionName(one, sweep, trans)),
     sweep.metric || trans.__('Final'),
     trans.__('Curve'),
     trans.__('State'),

@@ -2,8 +2,9 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { ISchedule, ISweep, ITrial, Value } from '../../domain';
+import type { IDimension, ISchedule, ISweep, ITrial, IVariable, Value } from '../../domain';
 import { metric } from '../../format';
+import { roleName } from '../../models/jobs/runs';
 import { stateName } from '../jobs/words';
 
 /** A trial that has a job is called as its job is. */
@@ -24,10 +25,34 @@ export function writtenValue(value: unknown): string {
   return typeof value === 'number' ? metric(value) : String(value as Value);
 }
 
-/** `lr 0.01 · batch 64`. */
-export function valuesOf(trial: ITrial): string {
-  return Object.entries(trial.values)
-    .map(([name, value]) => `${name} ${writtenValue(value)}`)
+/** What a sweep's variable is called, as everywhere else; as typed where two are the same to the training. */
+export function dimensionName(
+  { name, role }: IDimension,
+  { dimensions }: ISweep,
+  trans: TranslationBundle
+): string {
+  const alone = dimensions.filter(one => one.role === role).length === 1;
+  return alone ? roleName({ name, role: role as IVariable['role'] }, trans) : name;
+}
+
+/** `learning rate 0.01 to 0.5`, `batch 32, 64`. */
+export function dimensionText(
+  dimension: IDimension,
+  sweep: ISweep,
+  trans: TranslationBundle
+): string {
+  const { values, low, high } = dimension;
+  const tried = values.length
+    ? values.map(writtenValue).join(', ')
+    : trans.__('%1 to %2', metric(low), metric(high));
+  return `${dimensionName(dimension, sweep, trans)} ${tried}`;
+}
+
+/** `learning rate 0.01 · batch 64`. */
+export function valuesOf(trial: ITrial, sweep: ISweep, trans: TranslationBundle): string {
+  return sweep.dimensions
+    .filter(({ name }) => name in trial.values)
+    .map(one => `${dimensionName(one, sweep, trans)} ${writtenValue(trial.values[one.name])}`)
     .join(' · ');
 }
 

@@ -16,8 +16,12 @@ const MOST_TICKS = 6;
 /** From this ratio on, orders of magnitude are shown. */
 const LOG_RATIO = 50;
 
-export function axes(sweep: ISweep): IAxis[] {
-  const own = sweep.dimensions.map(one => dimensionAxis(one));
+/** The values' axes, called as is said, and that of what came out. */
+export function axes(
+  sweep: ISweep,
+  called: (dimension: IDimension) => string = ({ name }) => name
+): IAxis[] {
+  const own = sweep.dimensions.map(one => ({ ...dimensionAxis(one), name: called(one) }));
   return sweep.metric ? [...own, metricAxis(sweep)] : own;
 }
 

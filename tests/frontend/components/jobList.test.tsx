@@ -125,7 +125,7 @@ test('trials are one row of their sweep, which says how far it is and its best, 
   expect(names().slice(0, 3)).toEqual(['lr', 'job 3', old.id]);
   const row = box.querySelector('[data-sweep]');
   expect(row?.textContent).toContain('1 of 2 trials');
-  expect(row?.textContent).toContain('best loss 0.5 · lr 1');
+  expect(row?.textContent).toContain('best loss 0.5 · learning rate 1');
   expect(ended).toEqual([]);
   sweeps = [sweep('lr', { created: MANY + 1, counts: { succeeded: 2 }, state: 'succeeded' })];
   await act(() => model.plans.refresh());

@@ -1,12 +1,13 @@
 /** Sweeps and schedules in the browser: what is several values, where trials stand on axes, what is asked of the server. */
 
-import type { ISweep, ITrial } from '../../../src/domain';
+import { dimensionText } from '../../../src/components/plans/words';
+import type { IDimension, ISweep, ITrial } from '../../../src/domain';
 import { axes, goodness } from '../../../src/models/plans/axes';
 import { NOW, spaceOf, whenOf } from '../../../src/models/plans/planChoice';
 import { isSeveral, runsOf, sweepFields, USUAL_SWEEP } from '../../../src/models/plans/values';
 import { RerunForm } from '../../../src/models/jobs/rerun';
 import { filtered } from '../../../src/models/jobs/jobsPage';
-import { job, trans } from '../helpers';
+import { job, sweep, trans } from '../helpers';
 
 const variable = (name: string, value: number | string | boolean, role = '') => ({
   name,
@@ -146,4 +147,22 @@ test('trials are shown with their sweep, not among the jobs', () => {
     starred: false
   };
   expect(filtered([plain, one], all, trans).map(({ id }) => id)).toEqual(['a']);
+});
+
+test('what a sweep tries is said as of any run: by what it is to the training, a range by its ends', () => {
+  const [rate] = sweep('any').dimensions;
+  const range = {
+    ...rate,
+    name: 'RATE',
+    values: [],
+    low: 0.01,
+    high: 0.5,
+    text: '0.01:0.5:log'
+  };
+  const own = { ...rate, name: 'seed', values: [1, 2], role: '' };
+  const said = (...dimensions: IDimension[]) =>
+    dimensions.map(one => dimensionText(one, sweep('any', { dimensions }), trans));
+  expect(said(range, own)).toEqual(['learning rate 0.01 to 0.5', 'seed 1, 2']);
+  // Two of one role are told apart as they are typed.
+  expect(said(range, rate)).toEqual(['RATE 0.01 to 0.5', 'lr 1, 2']);
 });

@@ -48,7 +48,7 @@ def report(jobs: JobService, job: Job, translate: Translate = untranslated) -> s
         f"<h1>{_title(job)}</h1>",
         f'<p class="note">{escape(job.note)}</p>' if job.note else "",
         f"<p>{escape(job.reason.render(translate))}</p>" if job.reason else "",
-        _facts(job, translate),
+        _facts(job, _where(jobs, job, translate), translate),
         _curves(jobs.metrics(job.id).curves, translate),
         _figures(jobs.figures(job.id).figures, translate),
         _cells(jobs, job, translate),
@@ -68,7 +68,13 @@ def _moment(seconds: float | None) -> str:
     return "" if seconds is None else time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(seconds))
 
 
-def _facts(job: Job, translate: Translate) -> str:
+def _where(jobs: JobService, job: Job, translate: Translate) -> str:
+    """What people call the engine; its name where it is not there any more."""
+    engine = jobs.engines.get(job.spec.engine)
+    return engine.supported_features().title.render(translate) if engine else job.spec.engine
+
+
+def _facts(job: Job, where: str, translate: Translate) -> str:
     spec, result = job.spec, job.result
     measured = result and (result.device_allocated_bytes or result.step_allocated_bytes)
     rows: list[tuple[str, Any]] = [
@@ -79,7 +85,7 @@ def _facts(job: Job, translate: Translate) -> str:
         ("Submitted", _moment(job.created)),
         ("Started", _moment(job.started)),
         ("Ended", _moment(job.ended)),
-        ("Engine", spec.engine),
+        ("Where", where),
         ("Image", spec.image),
         ("Devices", "\n".join(job.device_ids)),
         ("Cost", _cost(job)),

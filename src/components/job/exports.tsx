@@ -1,0 +1,40 @@
+/** What can be taken along of a job: as files with what is in each, or by their names alone. */
+
+import * as React from 'react';
+
+import type { JobView } from '../../models/job/jobView';
+import { useApp } from '../common/context';
+
+export function Exports({ model, brief }: { model: JobView; brief?: boolean }): JSX.Element {
+  const { trans } = useApp();
+  const files: [Parameters<JobView['exportUrl']>[0], string, string][] = [
+    [
+      'report',
+      trans.__('Report (HTML)'),
+      trans.__('facts, curves, figures, notebook and the end of the log on one page')
+    ],
+    [
+      'archive',
+      trans.__('Archive (ZIP)'),
+      trans.__('the same with both notebooks, the whole log and the checkpoints')
+    ],
+    ['metrics/file', trans.__('Metrics (CSV)'), trans.__('each value with its time')]
+  ];
+  return (
+    <ul className={`jp-PaddleGpu-downloads${brief ? ' jp-mod-brief' : ''}`}>
+      {files.map(([what, name, says]) => (
+        <li key={what}>
+          <a
+            className="jp-PaddleGpu-button jp-mod-link"
+            href={model.exportUrl(what)}
+            title={brief ? says : undefined}
+            download
+          >
+            {name}
+          </a>
+          {!brief && <span className="jp-PaddleGpu-muted"> {says}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
