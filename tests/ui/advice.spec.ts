@@ -3,7 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, openNotebook, openPanel, test } from './fixtures';
+import { expect, openPanel, test, turnTo } from './fixtures';
 import { notebook } from './server';
 
 const LOOP = `import paddle
@@ -16,10 +16,12 @@ for step in range(4):
     opt.step()
     opt.clear_grad()`;
 
+test.use({ sharesPage: true });
+
 test('a difference is shown, written, and taken back', async ({ page, server }) => {
   test.slow();
   writeFileSync(join(server.root, 'advice.ipynb'), JSON.stringify(notebook([LOOP])));
-  await openNotebook(page, server, 'advice.ipynb');
+  await turnTo(page, server, 'advice.ipynb');
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
   const stops = panel.getByText('On the CPU the notebook would stop in cell 1, line 2');

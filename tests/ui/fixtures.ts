@@ -1,7 +1,12 @@
-/** Galata's page on a server of the tests' own, and the words by which people find things in our panel. */
+/** JupyterLab's page on a server of the tests' own, and the words by which people find things in our panel. */
 
-import { expect, test as galata } from '@jupyterlab/galata';
-import type { BrowserContext, Locator, Page } from '@playwright/test';
+import {
+  test as base,
+  type BrowserContext,
+  expect,
+  type Locator,
+  type Page
+} from '@playwright/test';
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
@@ -9,8 +14,11 @@ import { type IServerOptions, LabServer } from './server';
 
 /** What the console says when a package that JupyterLab shares is not of the version that was asked for. */
 const VERSIONS = /unsatisfied version|no satisfying version|shared (singleton )?module/i;
+const VIEWPORT = { width: 1400, height: 1000 };
 
 interface IFixtures {
+  /** Whether the test goes on in the page of the one before, which is cheaper by the seconds in which JupyterLab starts. */
+  sharesPage: boolean;
   versions: string[];
 }
 
@@ -20,8 +28,9 @@ interface IWorkerFixtures {
   sharedContext: BrowserContext;
 }
 
-export const test = galata.extend<IFixtures, IWorkerFixtures>({
+export const test = base.extend<IFixtures, IWorkerFixtures>({
   serverOptions: [{}, { option: true, scope: 'worker' }],
+  sharesPage: [false, { option: true }],
   // One server for all tests with the same options: starting one takes longer than most tests.
   server: [
     async ({ serverOptions }, use) => {
@@ -35,25 +44,30 @@ export const test = galata.extend<IFixtures, IWorkerFixtures>({
   // One profile for the tests of a worker: with what it has read and compiled before, a page is loaded in half the time.
   sharedContext: [
     async ({ browser }, use) => {
-      const context = await browser.newContext({
-        viewport: { width: 1400, height: 1000 },
-        locale: 'en-US'
-      });
+      const context = await browser.newContext({ viewport: VIEWPORT, locale: 'en-US' });
       await use(context);
       await context.close();
     },
     { scope: 'worker' }
   ],
-  context: async ({ sharedContext }, use) => {
-    await use(sharedContext);
-    await Promise.all(sharedContext.pages().map(page => page.close()));
-    await sharedContext.clearCookies();
-  },
-  // A server's own mistake stands in its log, which nobody sees afterwards.
-  page: async ({ page, server }, use, info) => {
+  context: async ({ sharedContext }, use) => use(sharedContext),
+  page: async ({ sharedContext, sharesPage, server }, use, info) => {
+    const [before] = sharedContext.pages();
+    if (before && sharesPage) {
+      await before.setViewportSize(VIEWPORT);
+    } else {
+      await Promise.all(sharedContext.pages().map(page => page.close()));
+      await sharedContext.clearCookies();
+    }
+    const page = sharedContext.pages()[0] ?? (await sharedContext.newPage());
     await use(page);
+    // A server's own mistake stands in its log, which nobody sees afterwards.
     if (info.status !== info.expectedStatus && server.mistakes()) {
       process.stdout.write(`${server.mistakes()}\n`);
+    }
+    // What a test has done to a page of its own holds for no other.
+    if (!sharesPage) {
+      await page.close();
     }
   },
   // Looked at in every test: what JupyterLab shares with us fits.
@@ -71,36 +85,59 @@ export const test = galata.extend<IFixtures, IWorkerFixtures>({
       expect(warnings).toEqual([]);
     },
     { auto: true }
-  ],
-  baseURL: async ({ server }, use) => use(server.url),
-  // Settings, state and workspaces are the server's own, so that a reload and a restart find them again.
-  // Galata's own waits for the launcher; these tests start in a notebook.
-  waitForApplication: async ({ baseURL: _ }, use) =>
-    use(async page => {
-      await page.locator('#main:visible').waitFor({ timeout: 180_000 });
-      await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
-    }),
-  // Nor does it route kernels and sessions or clean folders up: that would fail where a test kills the server.
-  kernels: async ({ baseURL: _ }, use) => use(null),
-  sessions: async ({ baseURL: _ }, use) => use(null),
-  terminals: async ({ baseURL: _ }, use) => use(null),
-  tmpPath: async ({ baseURL: _ }, use) => use(''),
-  autoGoto: false,
-  mockSettings: false,
-  mockState: false,
-  mockConfig: false,
-  mockUser: false
+  ]
 });
 
 export { expect };
 
+/** Open JupyterLab with nothing in it, or on a file, as if nobody had been there. */
+export async function openLab(page: Page, server: LabServer, path = ''): Promise<void> {
+  // A test does not find the tabs of the one before.
+  await page.goto(`${server.url}/lab${path && `/tree/${path}`}?reset`);
+  await page.locator('#main:visible').waitFor({ timeout: 180_000 });
+  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+}
+
 /** Open JupyterLab on a notebook and wait until its cells are there. */
 export async function openNotebook(page: Page, server: LabServer, name: string): Promise<void> {
-  // A test does not find the tabs of the one before.
-  await page.goto(`${server.url}/lab/tree/${name}?reset`);
-  await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible({
-    timeout: 180_000
+  await openLab(page, server, name);
+  await expect(cells(page).first()).toBeVisible({ timeout: 180_000 });
+}
+
+/** The same in the page as the test before left it, where there is one (`sharesPage`). */
+export async function turnTo(page: Page, server: LabServer, name: string): Promise<void> {
+  if (!page.url().startsWith(server.url)) {
+    return openNotebook(page, server, name);
+  }
+  await page.evaluate(async () => {
+    const { jupyterapp } = window as unknown as { jupyterapp: IJupyterApp };
+    // Without a question, whatever was typed; and the kernels behind them.
+    [...jupyterapp.shell.widgets('main')].forEach(widget => widget.dispose());
+    await jupyterapp.serviceManager.sessions.shutdownAll();
   });
+  await expect(cells(page)).toHaveCount(0);
+  await command(page, 'docmanager:open', { path: name });
+  await expect(cells(page).first()).toBeVisible({ timeout: 180_000 });
+}
+
+const cells = (page: Page) => page.locator('.jp-NotebookPanel .jp-Cell');
+
+/** Run one of JupyterLab's commands. */
+export async function command(page: Page, id: string, args: object = {}): Promise<void> {
+  await page.evaluate(
+    async ([name, given]) => {
+      const { jupyterapp } = window as unknown as { jupyterapp: IJupyterApp };
+      await jupyterapp.commands.execute(name as string, given as object);
+    },
+    [id, args] as const
+  );
+}
+
+/** What the tests take of JupyterLab's own object in its page. */
+interface IJupyterApp {
+  commands: { execute(id: string, args: object): Promise<void> };
+  serviceManager: { sessions: { shutdownAll(): Promise<void> } };
+  shell: { widgets(area: string): Iterable<{ dispose(): void }> };
 }
 
 /** Show the panel by its tab in the sidebar. */

@@ -1,7 +1,6 @@
 /** All runs on one page: list, compare, run again with another value, delete and take it back, by pointer and by keys. */
 
-import { ended, expect, submitRuns, test, unhurried } from './fixtures';
-import { command } from './screenshots/pictures';
+import { command, ended, expect, openLab, submitRuns, test, unhurried } from './fixtures';
 import type { LabServer } from './server';
 
 async function rerun(server: LabServer, id: string, values: object): Promise<string> {
@@ -15,8 +14,7 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   const first = await submitRuns(server);
   const second = await rerun(server, first, { BATCH_SIZE: 128 });
   await ended(server, second);
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await openLab(page, server);
   await command(page, 'paddle-gpu:open-jobs');
 
   // Two runs of one notebook are told apart by what differs, their curve and what came out.

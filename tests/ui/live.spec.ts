@@ -1,9 +1,11 @@
 /** A model that lives in the notebook's kernel is estimated as it is there; the kernel notices nothing. */
 
-import { expect, openNotebook, openPanel, test } from './fixtures';
+import { expect, openPanel, test, turnTo } from './fixtures';
+
+test.use({ sharesPage: true });
 
 test('a model in the kernel is estimated from there', async ({ page, server }) => {
-  await openNotebook(page, server, 'digits_loop.ipynb');
+  await turnTo(page, server, 'digits_loop.ipynb');
   const panel = await openPanel(page);
   const memory = panel.getByRole('region', { name: 'Memory of one training step' });
   await expect(memory.getByRole('group', { name: 'In the kernel' })).toHaveCount(0);

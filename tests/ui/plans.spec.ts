@@ -1,15 +1,16 @@
 /** Sweeps and schedules: from a job's form and from the submit dialogue to the page of jobs; by keys, too. */
 
 import {
+  command,
   ended,
   expect,
+  openLab,
   openNotebook,
   openPanel,
   submitRuns,
   test,
   unhurried
 } from './fixtures';
-import { command } from './screenshots/pictures';
 
 interface IJob {
   id: string;
@@ -29,8 +30,7 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   server
 }) => {
   await ended(server, await submitRuns(server));
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await openLab(page, server);
   await command(page, 'paddle-gpu:open-jobs');
   const view = page.locator('.jp-PaddleGpu-jobsPage');
   const rows = view.locator('tbody tr[data-state]');

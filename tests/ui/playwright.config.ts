@@ -4,7 +4,7 @@ import { defineConfig } from '@playwright/test';
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 
 /** What needs a server with other options than the usual one, or without others' jobs. */
-const OWN_SERVER = ['chinese', 'devices', 'jobs', 'plans', 'wayOut', 'without'].map(
+const OWN_SERVER = ['devices', 'jobs', 'plans', 'wayOut', 'without'].map(
   name => `${name}.spec.ts`
 );
 

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, openNotebook, openPanel, test } from './fixtures';
+import { expect, openPanel, test, turnTo } from './fixtures';
 import { notebook } from './server';
 
 const TRAINING = `optimizer = paddle.optimizer.SGD(parameters=net.parameters())
@@ -12,6 +12,8 @@ for step in range(5):
     loss.backward()
     optimizer.step()
     optimizer.clear_grad()`;
+
+test.use({ sharesPage: true });
 
 test('a file is asked for by its name, and the answer gives the figure', async ({
   page,
@@ -25,7 +27,7 @@ test('a file is asked for by its name, and the answer gives the figure', async (
     TRAINING
   ];
   writeFileSync(join(server.root, 'path.ipynb'), JSON.stringify(notebook(cells)));
-  await openNotebook(page, server, 'path.ipynb');
+  await turnTo(page, server, 'path.ipynb');
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
   const field = panel.locator('input[data-kind="path"]');
@@ -45,7 +47,7 @@ test('a package is named with the line that installs it', async ({ page, server 
     TRAINING.replace('.mean()', '.mean() * absent_losses.weight(step)')
   ];
   writeFileSync(join(server.root, 'package.ipynb'), JSON.stringify(notebook(cells)));
-  await openNotebook(page, server, 'package.ipynb');
+  await turnTo(page, server, 'package.ipynb');
   const panel = await openPanel(page);
   await panel.getByRole('button', { name: 'Estimate', exact: true }).click();
   await expect(panel.getByText('%pip install absent_losses')).toBeVisible({ timeout: 180_000 });

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, jobRow, openNotebook, openPanel, test } from './fixtures';
+import { expect, jobRow, openPanel, test, turnTo } from './fixtures';
 
 const SCRIPT = `import paddle
 
@@ -17,9 +17,11 @@ for step in range(5):
 print("trained", step)
 `;
 
+test.use({ sharesPage: true });
+
 test('a script is estimated and run', async ({ page, server }) => {
   writeFileSync(join(server.root, 'train.py'), SCRIPT);
-  await openNotebook(page, server, 'empty.ipynb');
+  await turnTo(page, server, 'empty.ipynb');
   const panel = await openPanel(page);
 
   // From the file browser, whose listing has had the script from the start: a menu that is open while the listing comes

@@ -25,7 +25,7 @@ const BIN = resolve(ROOT, process.env.VENV ?? '.venv', 'bin');
 export const KERNEL = resolve(ROOT, '.venv', 'bin', 'python');
 /** Whether `VENV` has the built wheel installed: then nothing of this folder is shown or enabled in its place. */
 const INSTALLED = Boolean(process.env.PADDLE_GPU_UI_INSTALLED);
-/** Numbered lines that `counting.ipynb` prints, in some fifteen seconds and a pause where it is held. */
+/** Numbered lines that `counting.ipynb` prints, in three seconds and a pause where it is held. */
 export const LINES = 300;
 /** What `runs.ipynb` begins with: variables of the kind that one varies from run to run. */
 const RUN_VARIABLES = `BATCH_SIZE = 64
@@ -50,7 +50,7 @@ const NOTEBOOKS = {
     `import os, sys, time
 for number in range(${LINES}):
     print("line", number, flush=True)
-    time.sleep(0.05)
+    time.sleep(0.01)
     while number == ${LINES / 2} and os.path.exists("hold"):
         time.sleep(0.05)`,
     // A bar that is drawn in place.
@@ -193,7 +193,6 @@ export class LabServer {
         '--IdentityProvider.token=',
         '--ServerApp.disable_check_xsrf=True',
         '--LabApp.expose_app_in_browser=True',
-        `--LabApp.extra_labextensions_path=${galataExtension(this._bin)}`,
         ...(this._options.bare
           ? [`--LabApp.labextensions_path=${join(this.folder, 'others')}`]
           : []),
@@ -316,15 +315,6 @@ export class LabServer {
   private readonly _log: number;
   private _port = 0;
   private _process: ChildProcess | null = null;
-}
-
-/** JupyterLab's own helpers in the page, which Galata talks to. */
-function galataExtension(bin: string): string {
-  // Where it lies is asked for, without the second that importing it takes.
-  const code =
-    "import importlib.util as u; print(u.find_spec('jupyterlab').submodule_search_locations[0])";
-  const folder = execFileSync(join(bin, 'python'), ['-c', code], { encoding: 'utf8' });
-  return join(folder.trim(), 'galata');
 }
 
 /** The extensions of the environment but ours, in a folder of their own. */

@@ -1,8 +1,8 @@
 /** The panel as people sit before it: at a glance, at every width, while they type. */
 
 import { glance } from './axe';
-import { expect, openNotebook, openPanel, submitButton, test } from './fixtures';
-import { command, setWidth } from './screenshots/pictures';
+import { command, expect, openNotebook, openPanel, submitButton, test } from './fixtures';
+import { setWidth } from './screenshots/pictures';
 
 test('Submit is in view at every width, and nothing is cut', async ({ page, server }) => {
   await page.setViewportSize({ width: 1400, height: 900 });

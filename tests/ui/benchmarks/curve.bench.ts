@@ -3,8 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { ended, expect, openNotebook, test } from '../fixtures';
-import { command } from '../screenshots/pictures';
+import { command, ended, expect, openNotebook, test } from '../fixtures';
 import { notebook } from '../server';
 import { cost, median, save } from './measure';
 

@@ -3,8 +3,7 @@
 import { execFileSync } from 'child_process';
 import { join, resolve } from 'path';
 
-import { ended, expect, openNotebook, openPanel, submitRuns, test } from '../fixtures';
-import { command } from '../screenshots/pictures';
+import { command, ended, expect, openNotebook, openPanel, submitRuns, test } from '../fixtures';
 import { cost, save, untilDrawn } from './measure';
 
 const JOBS = 500;

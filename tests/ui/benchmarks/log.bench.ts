@@ -4,8 +4,7 @@ import type { Page } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { ended, expect, openNotebook, openPanel, submitButton, test } from '../fixtures';
-import { command } from '../screenshots/pictures';
+import { command, ended, expect, openLab, openNotebook, openPanel, submitButton, test } from '../fixtures';
 import { type LabServer, notebook } from '../server';
 import { cost, median, quantile, save } from './measure';
 
@@ -63,8 +62,7 @@ test('one million lines are scrolled', async ({ page, browser, server }) => {
   await ended(server, id);
   const { total } = (await server.json(`jobs/${id}/log?since=-1`)) as { total: number };
   expect(total).toBeGreaterThanOrEqual(MILLION);
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await openLab(page, server);
   const opened = Date.now();
   const log = await openLog(page, id);
   await expect(log).toContainText('line 999999');

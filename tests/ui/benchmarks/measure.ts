@@ -48,7 +48,7 @@ export async function cost(
   watchesFrames = true
 ): Promise<ICost> {
   const session = await devtools(page);
-  await browser.startTracing(bare(page), { categories: ['toplevel', '__metadata'] });
+  await browser.startTracing(page, { categories: ['toplevel', '__metadata'] });
   await page.evaluate(watchFrames, watchesFrames);
   if (PROFILE) {
     await session.send('Profiler.enable');
@@ -93,14 +93,9 @@ export async function cost(
 
 /** Chromium's own tools on a page, with times of the processor. */
 export async function devtools(page: Page): Promise<CDPSession> {
-  const session = await page.context().newCDPSession(bare(page));
+  const session = await page.context().newCDPSession(page);
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   return session;
-}
-
-/** Galata's page is one that looks like Playwright's; the newest is the one that a benchmark works in. */
-function bare(page: Page): Page {
-  return page.context().pages().at(-1) ?? page;
 }
 
 /** The figures of the page's own thread. */

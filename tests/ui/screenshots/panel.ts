@@ -6,12 +6,11 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, jobRow, openNotebook, openPanel, test } from '../fixtures';
+import { command, expect, jobRow, openNotebook, openPanel, test } from '../fixtures';
 import { notebook } from '../server';
 import {
   both,
   COMFORTABLE,
-  command,
   NARROW,
   picture,
   setLanguage,

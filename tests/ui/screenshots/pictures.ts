@@ -4,7 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { expect, settled } from '../fixtures';
+import { command, expect, settled } from '../fixtures';
 import type { LabServer } from '../server';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
@@ -143,17 +143,4 @@ export async function setLanguage(
       JSON.stringify({ locale: wanted })
     );
   }, locale);
-}
-
-/** Run one of JupyterLab's commands. */
-export async function command(page: Page, id: string, args: object = {}): Promise<void> {
-  await page.evaluate(
-    async ([name, given]) => {
-      const { jupyterapp } = window as unknown as {
-        jupyterapp: { commands: { execute(id: string, args: object): Promise<void> } };
-      };
-      await jupyterapp.commands.execute(name as string, given as object);
-    },
-    [id, args] as const
-  );
 }

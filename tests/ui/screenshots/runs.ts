@@ -3,8 +3,8 @@
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, test } from '../fixtures';
-import { both, command, fileOf, setLanguage } from './pictures';
+import { command, expect, openLab, test } from '../fixtures';
+import { both, fileOf, setLanguage } from './pictures';
 
 interface IJob {
   id: string;
@@ -30,8 +30,7 @@ for (const language of ['en', 'zh_CN'] as const) {
         .not.toBeNull();
     }
     await setLanguage(page, server, language);
-    await page.goto(`${server.url}/lab?reset`);
-    await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+    await openLab(page, server);
     await command(page, 'application:toggle-left-area');
     const take = (selector: string) => async (name: string) => {
       await page.waitForTimeout(1_000);

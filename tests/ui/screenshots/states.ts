@@ -11,13 +11,13 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'fs
 import { join, resolve } from 'path';
 
 import { SMALL_CARDS } from '../cards';
-import { expect, settled, test } from '../fixtures';
+import { command, expect, settled, test } from '../fixtures';
 import { LabServer } from '../server';
 import { CARD_STATES, furnishCards } from '../states/cards';
 import { PAGE_STATES } from '../states/pages';
 import { enter, furnish, type IState, PANEL, PANEL_STATES } from '../states/panel';
 import { type Theme, THEMES, wear } from '../themes';
-import { COMFORTABLE, command, NARROW, setLanguage, setWidth, WIDE } from './pictures';
+import { COMFORTABLE, NARROW, setLanguage, setWidth, WIDE } from './pictures';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
 const DOCS = join(ROOT, 'docs');

@@ -3,8 +3,7 @@
  * `panel.ts`.
  */
 
-import { ended, expect } from '../fixtures';
-import { command } from '../screenshots/pictures';
+import { command, ended, expect } from '../fixtures';
 import { gate } from './gate';
 import {
   bring,

@@ -8,8 +8,7 @@ import { mkdirSync, writeFileSync } from 'fs';
 import { join } from 'path';
 import type { Page } from '@playwright/test';
 
-import { expect, openPanel } from '../fixtures';
-import { command } from '../screenshots/pictures';
+import { command, expect, openLab, openPanel } from '../fixtures';
 import { KERNEL, type LabServer, notebook } from '../server';
 import { gate, putGate } from './gate';
 
@@ -35,6 +34,8 @@ export interface IState {
 }
 
 export const PANEL = '#jp-PaddleGpu-panel';
+/** Where JupyterLab keeps its language. */
+export const LANGUAGE = '@jupyterlab/translation-extension:plugin';
 const ESTIMATED = `${PANEL} .jp-PaddleGpu-estimate[aria-busy=false]`;
 const STEP = `loss.backward()
     optimizer.step()
@@ -141,8 +142,7 @@ export async function enter({ page, server }: IScene): Promise<void> {
 
 /** Once more, as after a reload. */
 export async function open({ page, server }: IScene): Promise<void> {
-  await page.goto(`${server.url}/lab?reset`);
-  await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
+  await openLab(page, server);
   await openPanel(page);
 }
 
