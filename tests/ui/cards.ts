@@ -58,12 +58,12 @@ export const SMALL_CARDS = [
   ])
 ];
 
-/** A training that fits neither of them with its own batch. */
-export function wide(): object {
+/** A training that fits neither of them with its own batch, and any card with a small one. */
+export function wide(batch = 1_000_000): object {
   return notebook([
     `import paddle
 
-BATCH_SIZE = 1000000
+BATCH_SIZE = ${batch}
 net = paddle.nn.Sequential(
     paddle.nn.Linear(1000, 4000), paddle.nn.ReLU(), paddle.nn.Linear(4000, 10)
 )

@@ -90,7 +90,10 @@ export function jobRemark(job: IJob, trans: TranslationBundle): string {
       ? trans.__('a step estimated %1, whole run measured %2', bytes(estimated), size)
       : trans.__('whole run measured %1', size);
   }
-  return estimated
-    ? trans.__('estimated %1, measured %2', bytes(estimated), size)
-    : trans.__('measured %1', size);
+  if (!estimated) {
+    return trans.__('measured %1', size);
+  }
+  return bytes(estimated) === size
+    ? trans.__('measured %1, as estimated', size)
+    : trans.__('estimated %1, measured %2', bytes(estimated), size);
 }

@@ -277,8 +277,9 @@ function Where({ job }: { job: IJob }): JSX.Element {
   const count = job.device_ids.length || job.spec.resources.gpus;
   return (
     <>
-      {engineTitle(job.spec.engine)}{' '}
+      {engineTitle(job.spec.engine)}
       <span className="jp-PaddleGpu-muted">
+        {' · '}
         {count ? trans._n('%1 device', '%1 devices', count) : trans.__('CPU')}
       </span>
     </>

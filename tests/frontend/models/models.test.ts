@@ -73,7 +73,9 @@ describe('what was measured', () => {
   });
 
   test('is told as what it is', () => {
-    expect(said({ device_allocated_bytes: null })).toBe('estimated 200 MiB, measured 200 MiB');
+    expect(said({ device_allocated_bytes: null })).toBe('measured 200 MiB, as estimated');
+    const more = { device_allocated_bytes: 210 * 2 ** 20 };
+    expect(said(more)).toBe('estimated 200 MiB, measured 210 MiB');
     expect(said({ device_allocated_bytes: null, step_allocated_bytes: null })).toBe(
       'a step estimated 200 MiB, whole run measured 300 MiB'
     );

@@ -22,6 +22,7 @@ let both = '';
 /** What these states need beside the examples. */
 export function furnishCards({ root }: LabServer): void {
   writeFileSync(join(root, 'wide.ipynb'), JSON.stringify(wide()));
+  writeFileSync(join(root, 'small.ipynb'), JSON.stringify(wide(64)));
   writeFileSync(join(root, 'together.ipynb'), JSON.stringify(notebook([TOGETHER])));
 }
 
@@ -40,7 +41,7 @@ export const CARD_STATES: readonly IState[] = [
     name: 'beside cards',
     part: PANEL,
     reach: async scene => {
-      await estimate(scene, 'digits_fit.ipynb');
+      await estimate(scene, 'small.ipynb');
       await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-big`)).toBeVisible({
         timeout: 180_000
       });
