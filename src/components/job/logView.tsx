@@ -36,13 +36,14 @@ export function LogView(props: {
   const [height, setHeight] = React.useState(0);
   const [follow, setFollow] = React.useState(true);
   const [times, setTimes] = React.useState(true);
-  const [picture, setPicture] = React.useState<IFigure | 'missing' | null>(null);
-  const show = async (place: IPlace | null | undefined) => {
+  const [picture, setPicture] = React.useState<IShownPicture | null>(null);
+  const show = async (line: number, place: IPlace) => {
     await model.readFigures();
     const found = model.figures.find(
-      ({ cell, number }) => cell === place?.cell && number === place.line
+      ({ cell, number }) => cell === place.cell && number === place.line
     );
-    setPicture(found ?? 'missing');
+    setFollow(false);
+    setPicture({ line, figure: found ?? null });
   };
 
   const rows = log.rowCount;
@@ -146,7 +147,6 @@ export function LogView(props: {
           {trans.__('Download')}
         </a>
       </div>
-      {picture && <Picture picture={picture} close={() => setPicture(null)} />}
       <div
         className="jp-PaddleGpu-log"
         ref={box}
@@ -171,7 +171,7 @@ export function LogView(props: {
                   {times && <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>}
                   <LogText line={line} mark={search.query} />
                   {line.f && (
-                    <Button look="link" onClick={() => void show(line.f)}>
+                    <Button look="link" onClick={() => line.f && void show(line.n, line.f)}>
                       {trans.__('figure %1 of cell %2', line.f.line, line.f.cell + 1)}
                     </Button>
                   )}
@@ -179,6 +179,9 @@ export function LogView(props: {
                     <Button look="link" onClick={() => line.at && openPlace(line.at)}>
                       {trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
                     </Button>
+                  )}
+                  {picture?.line === line.n && (
+                    <Picture figure={picture.figure} close={() => setPicture(null)} />
                   )}
                 </div>
               ) : (
@@ -207,13 +210,19 @@ export function LogView(props: {
   );
 }
 
-/** A picture that was drawn at a line of the log; Escape goes back to where the keyboard was. */
-function Picture(props: { picture: IFigure | 'missing'; close: () => void }): JSX.Element {
+/** A picture below the line of the log at which it was drawn; null: it is not there any more. */
+interface IShownPicture {
+  line: number;
+  figure: IFigure | null;
+}
+
+/** Lies over the lines that follow; Escape goes back to where the keyboard was. */
+function Picture(props: { figure: IFigure | null; close: () => void }): JSX.Element {
   const { trans } = useApp();
-  const { picture, close } = props;
+  const { figure, close } = props;
   const box = React.useRef<HTMLDivElement>(null);
   const before = React.useRef(document.activeElement as HTMLElement | null);
-  React.useEffect(() => box.current?.focus(), [picture]);
+  React.useEffect(() => box.current?.focus(), [figure]);
   const leave = () => {
     close();
     before.current?.focus();
@@ -227,14 +236,14 @@ function Picture(props: { picture: IFigure | 'missing'; close: () => void }): JS
       ref={box}
       onKeyDown={event => event.key === 'Escape' && leave()}
     >
-      {picture === 'missing' ? (
+      {figure === null ? (
         <span className="jp-PaddleGpu-muted">
           {trans.__('This figure is not in the executed notebook any more.')}
         </span>
       ) : (
         <img
-          src={address(picture)}
-          alt={trans.__('Figure %1, of cell %2', picture.number, picture.cell + 1)}
+          src={address(figure)}
+          alt={trans.__('Figure %1, of cell %2', figure.number, figure.cell + 1)}
         />
       )}
       <Button look="link" onClick={leave}>
