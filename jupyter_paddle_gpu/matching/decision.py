@@ -20,7 +20,7 @@ from .learned.bandit import why
 from .offer import Offer
 from .policy import Policy
 from .score import best_group, scores
-from .seats import Seat, part_of, seat_of
+from .seats import Seat, parts_of, seat_of
 
 _ORDER: dict[Fit, int] = {"fits": 0, "tight": 1, "unknown": 2, "short": 3, "never": 4}
 
@@ -33,29 +33,31 @@ Ways = Callable[[int], tuple[Way, ...] | None]
 
 
 class _Case(NamedTuple):
-    """What is asked about, with the devices that come into question, the best first."""
+    """What is asked about, with the devices that come into question, the best first.
+
+    Attributes:
+        wanted: how many devices.
+        possible: those on which it may start when they are empty; `starting`: now.
+    """
 
     need: Need | None
     offer: Offer
     choice: Choice
     policy: Policy
-    seats: Sequence[Seat] = ()
+    wanted: int
     told: bool = True
+    seats: Sequence[Seat] = ()
+    possible: Sequence[Seat] = ()
+    starting: Sequence[Seat] = ()
 
-    @property
-    def wanted(self) -> int:
-        """How many devices are wanted."""
-        return len(self.choice.device_ids) or self.choice.gpus or 1
-
-    @property
-    def possible(self) -> list[Seat]:
-        """Devices on which it may start when they are empty."""
-        return [seat for seat in self.seats if seat.possible]
-
-    @property
-    def starting(self) -> list[Seat]:
-        """Devices on which it may start now."""
-        return [seat for seat in self.seats if seat.starts and self.offer.is_free(seat.device.id)]
+    def seated(self, seats: Sequence[Seat]) -> _Case:
+        """The same, of these devices."""
+        is_free = self.offer.is_free
+        return self._replace(
+            seats=seats,
+            possible=[seat for seat in seats if seat.possible],
+            starting=[seat for seat in seats if seat.starts and is_free(seat.device.id)],
+        )
 
 
 def decide(
@@ -82,7 +84,7 @@ def decide(
     """
     if choice.share is None and offer.shared:
         offer = offer.whole()
-    case = _Case(need, offer, choice, policy, told=told)
+    case = _Case(need, offer, choice, policy, len(choice.device_ids) or choice.gpus or 1, told)
     if (reason := without_device(offer.devices, policy, choice)) is not None:
         return _on_cpu(case, reason, host, ways)
     real = [device for device in offer.devices if not device.simulated]
@@ -95,7 +97,7 @@ def decide(
     else:
         candidates = _suited(real, offer, policy, case.wanted)
     asked = None if choice.anyway else need
-    return _on_devices(case._replace(seats=_seats(asked, candidates, policy, choice, offer)), ways, smaller)
+    return _on_devices(case.seated(_seats(asked, candidates, policy, choice, offer)), ways, smaller)
 
 
 def without_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Message | None:
@@ -171,7 +173,7 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
     return Decision(outcome="run", device_ids=ids, shares=shares, reason=reason, notes=notes)
 
 
-def _best(case: _Case) -> list[Seat]:
+def _best(case: _Case) -> Sequence[Seat]:
     """Of the devices on which it may start now as many as are wanted: the first ones, or those that are joined best."""
     starting = case.starting
     joined = case.wanted > 1 and case.offer.links
@@ -189,7 +191,7 @@ def _seats(need: Need | None, devices: Sequence[Device], policy: Policy, choice:
     if choice.share is None:
         seats = [seat_of(need, device, policy) for device in devices]
     else:
-        seats = [part_of(need, device, policy, choice.share, sharers.get(device.id, ())) for device in devices]
+        seats = parts_of(need, devices, policy, choice.share, sharers)
     scored = scores(need, [seat.device for seat in seats if seat.starts], policy, sharers) if policy.scored else {}
 
     def order(one: Seat) -> tuple[float, float]:
@@ -240,7 +242,7 @@ def _learned(case: _Case, best: Sequence[Seat]) -> tuple[Message, ...]:
     notes = [why(expected, min(known, key=lambda one: one.likely, default=None))]
     ruled = msgspec.structs.replace(policy, experience=msgspec.structs.replace(policy.experience, active=False))
     devices = [seat.device for seat in case.seats]
-    other = _best(case._replace(policy=ruled, seats=_seats(need, devices, ruled, case.choice, case.offer)))
+    other = _best(case._replace(policy=ruled).seated(_seats(need, devices, ruled, case.choice, case.offer)))
     if other and other[0].device.name != best[0].device.name:
         notes.append(sentences.by_the_rules(other[0].device))
     return tuple(notes)

@@ -53,7 +53,8 @@ class Pool:
         self.taken: Mapping[str, str] = {} if taken is None else taken
         self.held: Mapping[str, DeviceHolder] = {} if held is None else held
         self.shared: Mapping[str, tuple[DeviceHolder, ...]] = {} if shared is None else shared
-        self.place: dict[str, int] = {device.id: place for place, device in enumerate(self.devices)}
+        self.names = [device.id for device in self.devices]
+        self.place: dict[str, int] = {name: place for place, name in enumerate(self.names)}
         self._cut = divided(self.devices)
         self._keys = [self._key(device) for device in self.devices]
         self._others = self._barred()
@@ -130,11 +131,11 @@ class Pool:
         if count > 1 and self.links:
             return tuple(self.devices)  # which of them are joined best only all together tell
         places = {*self._others, *(self.place[name] for name in own if name in self.place)}
-        sparing = self.policy.sparing
+        names, sparing = self.names, self.policy.sparing
         for kind, size in self._judged(need, choice):
 
             def is_kept(place: int, size: int | None = size) -> bool:
-                return kept(self.devices[place].id, size)
+                return kept(names[place], size)
 
             planned = 0 if need is None or choice.anyway else need.high
             fullest = None if not sparing else planned if size is None else size
@@ -152,7 +153,8 @@ class Pool:
 
     def suits(self, device: Device, count: int) -> bool:
         """Whether a device may be chosen by itself for a job that wants so many."""
-        key = self.kind_of(device.id)
+        place = self.place.get(device.id)
+        key = None if place is None else self._keys[place]
         return key is not None and (count < 2 or bool(key[-1]))
 
     def asked(self, need: Need | None, choice: Choice) -> Iterable[tuple[Kind, int | None]]:
@@ -169,7 +171,7 @@ class Pool:
         for kind in self._view(True).kinds.values():
             if holds(need, kind.first, self.policy, choice.share)[0]:
                 for rows in kind.open.values():
-                    yield from (self.devices[place].id for _, place in rows)
+                    yield from (self.names[place] for _, place in rows)
 
     def changed(self, names: Iterable[str]) -> None:
         """Others have these devices now, or have them no more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -13,6 +13,9 @@ from .candidates import allowed_bytes, is_failed, room_bytes
 from .fit import fit_of
 from .policy import Policy
 from .shares import share_on, unfilled
+
+_Held = tuple[bool, DeviceShare | None]
+"""What `holds` says."""
 
 
 class Seat(msgspec.Struct, frozen=True, gc=False):
@@ -32,7 +35,7 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
     part: DeviceShare | None = None
 
 
-def holds(need: Need | None, device: Device, policy: Policy, share: float | None) -> tuple[bool, DeviceShare | None]:
+def holds(need: Need | None, device: Device, policy: Policy, share: float | None) -> _Held:
     """Whether a training may start on a device, or on a share of it, when it is empty; and what the share comes to."""
     planned = _planned(need, policy)
     if share is None:
@@ -54,7 +57,29 @@ def seat_of(need: Need | None, device: Device, policy: Policy) -> Seat:
 
 def part_of(need: Need | None, device: Device, policy: Policy, share: float, sharers: Sequence[DeviceHolder]) -> Seat:
     """A share of a device: all of it must be there, and the training must fit into it."""
-    possible, part = holds(need, device, policy, share)
+    return _part_of(need, device, policy, sharers, holds(need, device, policy, share))
+
+
+def parts_of(
+    need: Need | None,
+    devices: Iterable[Device],
+    policy: Policy,
+    share: float,
+    sharers: Mapping[str, Sequence[DeviceHolder]],
+) -> list[Seat]:
+    """As `part_of`, of several devices. `sharers`: who has shares of each already, by its id."""
+    known: dict[tuple[str, int | None], _Held] = {}  # what is the same for all of one maker and size
+    found = list[Seat]()
+    for device in devices:
+        key = device.vendor, device.memory_total
+        if (held := known.get(key)) is None:
+            held = known[key] = holds(need, device, policy, share)
+        found.append(_part_of(need, device, policy, sharers.get(device.id, ()), held))
+    return found
+
+
+def _part_of(need: Need | None, device: Device, policy: Policy, sharers: Sequence[DeviceHolder], held: _Held) -> Seat:
+    possible, part = held
     if part is None:
         return msgspec.structs.replace(seat_of(need, device, policy), starts=False, possible=False)
     size, room, planned = part.bytes, room_bytes(device, policy), _planned(need, policy)

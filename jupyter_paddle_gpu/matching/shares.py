@@ -20,11 +20,11 @@ def share_on(device: Device, share: float, policy: Policy) -> DeviceShare | None
     Args:
         share: as `Resources.share`. A fraction is one of what may be planned for, so that two halves fit.
     """
-    maker = makers().named(device.vendor)
-    if not device.memory_total or maker is None or not maker.limits_memory:
+    total = device.memory_total
+    if not total or device.vendor not in makers().sharing:
         return None
-    most = policy.allowed(device.memory_total)
-    return DeviceShare(bytes=int(share * most if share <= WHOLE else share), most=most, total=device.memory_total)
+    most = policy.allowed(total)
+    return DeviceShare(bytes=int(share * most if share <= WHOLE else share), most=most, total=total)
 
 
 def wanted_share(asked: float | None, need: Need | None, devices: Iterable[Device], policy: Policy) -> float | None:

@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -60,6 +60,11 @@ class Makers:
         """The maker of a device by its id."""
         rows = list(self.rows.values())
         return next((maker for maker in rows if maker.owns(device_id)), rows[0])
+
+    @cached_property
+    def sharing(self) -> frozenset[str]:
+        """Vendors of devices of which a process can be kept to a share of their memory."""
+        return frozenset(name for name, maker in self.rows.items() if maker.limits_memory)
 
     def readers(self, root: Path = Path("/")) -> list[Reader]:
         """What reads the devices, one a maker."""

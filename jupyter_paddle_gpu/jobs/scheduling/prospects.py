@@ -17,10 +17,7 @@ from ...domain.decisions import Choice, Need
 from ...domain.devices import Device
 from ...matching.kinds import Kind, KindKey
 from ...matching.pool import Pool
-from .timeline import Timeline
-
-_Row = tuple[float, float, int]
-"""The first moment with so much room, the room that it has now (negative: most comes first), and the device's place."""
+from .timeline import Row, Timeline
 
 
 class _Seen(NamedTuple):
@@ -37,16 +34,16 @@ class _Line:
 
     def __init__(self) -> None:
         self.noted = 0  # of what changed so much is known here
-        self.clean: list[_Row] = []  # for nobody kept: once free they stay so
-        self.kept: list[_Row] = []
-        self._row: dict[int, _Row] = {}
+        self.clean: list[Row] = []  # for nobody kept: once free they stay so
+        self.kept: list[Row] = []
+        self._row: dict[int, Row] = {}
 
-    def fill(self, clean: list[_Row], kept: list[_Row]) -> None:
+    def fill(self, clean: list[Row], kept: list[Row]) -> None:
         """Begin with these rows."""
         self.clean, self.kept = sorted(clean), sorted(kept)
         self._row = {row[2]: row for row in (*clean, *kept)}
 
-    def put(self, place: int, kept: bool, row: _Row | None) -> None:
+    def put(self, place: int, kept: bool, row: Row | None) -> None:
         """Note a device anew; None: it is free of jobs."""
         if (old := self._row.pop(place, None)) is not None:
             at = bisect_left(self.clean, old)
@@ -112,7 +109,7 @@ class Prospects:
         for kind, asked in self._pool.asked(need, choice):
 
             def soonest(place: int, asked: int | None = asked) -> float:
-                return self._timeline.soonest(self._pool.devices[place].id, seconds, asked)
+                return self._timeline.soonest(self._pool.names[place], seconds, asked)
 
             # Of shares one line serves all that are a little larger: its moments are never too late for them.
             low = 0 if asked is None else max(0, asked.bit_length() - 3)
@@ -123,12 +120,7 @@ class Prospects:
         lines, changes = self._lines.setdefault(kind.key, {}), self._changes.get(kind.key, [])
         if (found := lines.get(size)) is None:
             found = lines[size] = _Line()
-            clean, kept = list[_Row](), list[_Row]()
-            first, devices = self._timeline.first, self._pool.devices
-            for room, place in kind.rows():
-                if (begin := first(devices[place].id, size)) is not None:
-                    (kept if begin[0] else clean).append((begin[1], -room, place))
-            found.fill(clean, kept)
+            found.fill(*self._timeline.firsts(list(kind.rows()), self._pool.names, size))
         else:  # a line that nobody asks for need not know
             for place in set(changes[found.noted :]):
                 row = self._row(place, size, self._pool.room(place, shares=bool(size)))
@@ -136,7 +128,7 @@ class Prospects:
         found.noted = len(changes)
         return found
 
-    def _row(self, place: int, size: int, room: float) -> tuple[bool, _Row] | None:
+    def _row(self, place: int, size: int, room: float) -> tuple[bool, Row] | None:
         """Whether a device is kept for somebody, and where it stands; None: it is free of jobs."""
-        found = self._timeline.first(self._pool.devices[place].id, size)
+        found = self._timeline.first(self._pool.names[place], size)
         return None if found is None else (found[0], (found[1], -room, place))

@@ -190,17 +190,17 @@ class _State:
             shared: what those of others have shares of.
             engines: on which somebody waits.
         """
-        at_work = tuple(active)
-        jobs, ends, expected = self.room.jobs, self.room.left, self.known.seconds
-        for job in at_work:
-            spec = job.spec
-            jobs[job.id] = JobName(spec.name, job.owner)
+        at_work = {job.id: job for job in active}
+        ends, expected, given, now = self.room.left, self.known.seconds, self.given, self.now
+        self.room.jobs.rows.update(at_work)
+        for name, job in at_work.items():
+            spec, owner = job.spec, job.owner
             if not spec.resources.gpus:
                 self.used[spec.engine] = self.used.get(spec.engine, 0) + 1
             else:
-                self.give(job.owner, admission.weight(job))
-            if (left := seconds_left(job, self.now, expected.get(job.id))) is not None:
-                ends[job.id] = left
+                given[owner] = given.get(owner, 0.0) + admission.weight(job)
+            if (left := seconds_left(job, now, expected.get(name))) is not None:
+                ends[name] = left
             if job.reason is not None:
                 self.note_away(job)
         self.room.open([self.supply(name) for name in engines], at_work, shared, self.give)
@@ -210,7 +210,7 @@ class _State:
         self.given[owner] = self.given.get(owner, 0.0) + devices
 
     def turn(self, job: Job) -> Turn:
-        self.room.jobs[job.id] = JobName(job.spec.name, job.owner)
+        self.room.jobs.rows[job.id] = job
         if _put_off(job, self.settings, self.now):
             # It keeps its place, but must not hold up the others while it waits for its next attempt: unless that
             # waits for the engine itself. One tries then, and the others are in order when it answers again.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -59,6 +59,23 @@ class Wish(NamedTuple):
     seconds: float | None
 
 
+class _Names(Mapping[str, JobName]):
+    """What sentences say of jobs, made of their rows: of thousands few are asked for."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Job] = {}
+
+    def __getitem__(self, name: str) -> JobName:
+        job = self.rows[name]
+        return JobName(job.spec.name, job.owner)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
 class Room:
     """The devices of all engines.
 
@@ -85,7 +102,7 @@ class Room:
         self.busy, self.held, self.policy = dict(claims), held, policy
         self._now, self._until = now, ends
         self.left: dict[str, float] = {}
-        self.jobs: dict[str, JobName] = {}
+        self.jobs = _Names()
         self.capacity: dict[str, int] = {}  # by device bytes that jobs may have of it, where it tells
         self.shared: dict[str, tuple[DeviceHolder, ...]] = {}
         self.timeline = Timeline(now, {})
@@ -97,21 +114,20 @@ class Room:
     def open(
         self,
         supplies: Iterable[Supply],
-        active: Iterable[Job],
+        at_work: Mapping[str, Job],
         shared: Mapping[str, tuple[DeviceHolder, ...]],
         give: Callable[[str, float], None],
     ) -> None:
         """Begin with what jobs have that do not wait any more.
 
         Args:
-            shared: what those of others have shares of.
+            at_work: by their ids; `shared`: what those of others have shares of.
             give: is told how many devices whose jobs have.
         """
         devices = [one for supply in supplies for one in supply.devices or ()]
         allowed = {total: self.policy.allowed(total) for total in {one.memory_total for one in devices} if total}
         self.capacity = {one.id: allowed[one.memory_total] for one in devices if one.memory_total}
         self._sizes = sorted(set(allowed.values()))
-        at_work = {job.id: job for job in active}
         ends = {device: self._until.get((device, holder.job)) for device, holder in self.held.items()}
         for holder in self.held.values():
             give(holder.owner, 1)
@@ -120,26 +136,28 @@ class Room:
             if name not in at_work:
                 self._own.setdefault(name, []).append(device)
         self.timeline = Timeline(self._now, ends, capacity=self.capacity)
-        for job in at_work.values():
-            if job.shares:
-                self.share(job, job.device_ids, job.shares)
-                end = self._end(job.id)
-                for device, part in zip(job.device_ids, job.shares, strict=False):
-                    self.timeline.share(device, end, part.bytes)
+        share = self.timeline.share
+        for name, job in at_work.items():
+            if parts := job.shares:
+                self.share(job, job.device_ids, parts)
+                end = self._end(name)
+                for device, part in zip(job.device_ids, parts):  # noqa: B905  # of thousands: an argument by name costs
+                    share(device, end, part.bytes)
         for device, holders in shared.items():
             mine = {(one.owner, one.job) for one in self.shared.get(device, ())}
             for one in holders:
                 if (one.owner, one.job) not in mine:
                     self.shared[device] = (*self.shared.get(device, ()), one)
-                    self.timeline.share(device, self._until.get((device, one.job)), one.bytes or 0)
+                    share(device, self._until.get((device, one.job)), one.bytes or 0)
                     self._own.setdefault(one.job, []).append(device)
                     give(one.owner, (one.bytes or 0) / self.capacity.get(device, one.bytes or 1))
 
     def share(self, job: Job, devices: Iterable[str], shares: Iterable[DeviceShare]) -> None:
         """A job has shares of these devices; without shares it has them as a whole."""
-        for device, part in zip(devices, shares, strict=False):
+        shared = self.shared
+        for device, part in zip(devices, shares):  # noqa: B905  # as above
             one = DeviceHolder(job=job.id, owner=job.owner, name=job.spec.name, bytes=part.bytes)
-            self.shared[device] = (*self._beside(device, job), one) if device in self.shared else (one,)
+            shared[device] = (*self._beside(device, job), one) if device in shared else (one,)
 
     def asked(self, devices: Iterable[Device], share: float | None) -> dict[str, int]:
         """Device id -> bytes of it that a share comes to; empty for whole devices."""
@@ -206,13 +224,16 @@ class Room:
         return self._index(supply).pool.narrowed(wish.need, wish.choice, own=own, kept=kept)
 
     def _offer(self, supply: Supply, wish: Wish, devices: tuple[Device, ...]) -> Offer:
-        job, names = wish.job.id, [*(device.id for device in devices), *wish.choice.device_ids]
-        waited = [device for device in devices if self.timeline.is_kept(device.id)]
-        kept = self.timeline.ahead(names, wish.seconds, asked=self.asked(waited, wish.choice.share))
+        job, names, is_kept = wish.job.id, [device.id for device in devices], self.timeline.is_kept
+        names += wish.choice.device_ids
+        kept: dict[str, str] = {}
+        if not supply.assigned and (awaited := [one for one in names if is_kept(one)]):
+            asked = self.asked([device for device in devices if is_kept(device.id)], wish.choice.share)
+            kept = self.timeline.ahead(awaited, wish.seconds, asked=asked)
         return Offer(
             devices=devices,
             links=supply.links,
-            kept={} if supply.assigned else kept,
+            kept=kept,
             ahead=wish.ahead,
             taken={one: holder for one in names if (holder := self.busy.get(one)) is not None and holder != job},
             held={one: self.held[one] for one in names if one in self.held and self.busy.get(one) != job},

@@ -15,6 +15,8 @@ import msgspec
 
 MARGIN = 1.25
 """So many times its expected time must pass before a place that is kept: who fills a gap may take a little longer."""
+Row = tuple[float, float, int]
+"""The first moment with so much room, the room that it has now (negative: most comes first), and the device's place."""
 _ALL = 1
 """What there is of a device of which no memory is known: it is had as a whole or not at all."""
 
@@ -56,8 +58,9 @@ class Timeline:
 
     def share(self, device: str, end: float | None, size: int) -> None:
         """A job has so many bytes of a device. `end`: when it is thought to end; None: nobody knows."""
-        span, others = self._span("", end, size), self._busy.get(device)
-        self._busy[device] = (span,) if others is None else (*others, span)
+        now, busy = self._now, self._busy
+        span = _Span(now, end if end is not None and end > now else inf, "", size)  # as `_span`: of thousands
+        busy[device] = (*busy[device], span) if device in busy else (span,)
 
     def ahead(
         self, devices: Iterable[str] | None, seconds: float | None, *, asked: Mapping[str, int] | None = None
@@ -154,6 +157,31 @@ class Timeline:
                 return False, inf if wanted > most else self._now if span.size + wanted <= most else span.end
         moments = self._ends([device], self._now)
         return kept, next((begin for begin in moments if self._fits(device, begin, wanted)), inf)
+
+    def firsts(
+        self, rows: Sequence[tuple[float, int]], devices: Sequence[str], size: int
+    ) -> tuple[list[Row], list[Row]]:
+        """As `first`, of many that have as much memory as each other: rows of those that are kept for nobody, and of
+        the others.
+
+        Args:
+            rows: the room that each has, and its place among `devices`.
+        """
+        # Asked of thousands: those which one has and nobody waits for, as most are, in a plain loop.
+        clean, kept = list[Row](), list[Row]()
+        busy, waited, now = self._busy, self._kept, self._now
+        most = next((self._capacity.get(devices[place], _ALL) for _, place in rows), _ALL)
+        wanted = size or most
+        spare = most - wanted
+        for room, place in rows:
+            name = devices[place]
+            spans = busy.get(name)
+            if spans is not None and len(spans) == 1 and name not in waited:
+                span = spans[0]
+                clean.append((inf if spare < 0 else now if span.size <= spare else span.end, -room, place))
+            elif (found := self.first(name, size)) is not None:
+                (kept if found[0] else clean).append((found[1], -room, place))
+        return clean, kept
 
     def soonest(self, device: str, seconds: float | None, asked: int | None) -> float:
         """When somebody who waits could have a device at the latest, as far as is known (`asked`: bytes of it)."""
