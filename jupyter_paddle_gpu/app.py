@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,13 @@ class PaddleGpuApp(ExtensionApp):
         whole search goes through some 240,000 objects and holds up every request, of all extensions, for a tenth of a
         second and more.""",
     ).tag(config=True)
+    switch_seconds = Float(
+        0.001,
+        help="""Longest time that a thread which computes keeps Python's interpreter while another one waits for it
+        (`sys.setswitchinterval`), where it would be longer. Python's 5 ms pass each time that the event loop has handed
+        something to a socket: every request, of all extensions, waits for several of them. 0: as it is.""",
+        min=0.0,
+    ).tag(config=True)
     stop_seconds = Float(
         3.0, help="Longest time that shutting the server down waits for us; jobs go on in any case.", min=0.0
     ).tag(config=True)
@@ -115,6 +123,8 @@ class PaddleGpuApp(ExtensionApp):
         if self.metrics:
             self._metrics = await self.context.call(self.context.services.metrics)
             REGISTRY.register(self._metrics)
+        if 0 < self.switch_seconds < sys.getswitchinterval():
+            sys.setswitchinterval(self.switch_seconds)
         if self.freeze and not gc.get_freeze_count():  # once a process is enough
             gc.freeze()
 

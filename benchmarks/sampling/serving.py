@@ -91,14 +91,16 @@ class Counters:
 
     def rounds(self) -> dict[str, float]:
         """What the event loop's rounds took since then."""
-        longest, busiest, held, late, heavy, holding = FORM.unpack(self.loop.read_bytes())
+        longest, busiest, held, made, late, heavy, holding, making = FORM.unpack(self.loop.read_bytes())
         return {
             "longest_round_ms": 1000 * longest,
             "busiest_round_ms": 1000 * busiest,
             "longest_round_with_a_processor_ms": 1000 * held,
+            "longest_round_by_the_server_ms": 1000 * made,
             "rounds_over_10_ms": late,
             "rounds_over_10_ms_of_processor": heavy,
             "rounds_over_10_ms_with_a_processor": holding,
+            "rounds_over_10_ms_by_the_server": making,
         }
 
     def measured(self, process: psutil.Process, seconds: float) -> dict[str, float]:

@@ -87,8 +87,7 @@ class Metrics(Collector):
         self._looked_seconds = looked_seconds
         self._lock = threading.Lock()
         self._seen: tuple[Metric, ...] = ()
-        self._rows: tuple[Job, ...] = ()
-        self._queues: Sequence[Posted] = ()
+        self._of_jobs: tuple[Metric, ...] = ()
         self._counted: set[str] = set()
         self._placements = Counter[tuple[str, str]]()
         self._rows_at = self._looked_at = float("-inf")
@@ -139,16 +138,18 @@ class Metrics(Collector):
     def _see(self, inventory: Inventory) -> None:
         now = time.monotonic()
         if now - self._rows_at >= JOBS_SECONDS:
-            self._rows, self._queues, self._rows_at = tuple(self._jobs()), self._boards(), now
-            self._count()
+            rows, self._rows_at = tuple(self._jobs()), now
+            self._count(rows)
+            queues = _of_queues(self._boards())
+            self._of_jobs = (*_of_jobs(rows, inventory.time), *queues, _of_placements(self._placements))
         # Here, not where the server's event loop waits for it.
-        self._seen = (*_of_sample(inventory, self._rows), *_of_queues(self._queues), _of_placements(self._placements))
+        self._seen = (*_of_sample(inventory), *self._of_jobs)
         if self._leave is not None and now - self._looked_at > self._looked_seconds:
             self.close()
 
-    def _count(self) -> None:
+    def _count(self, rows: Iterable[Job]) -> None:
         # A counter never goes back: a job that is deleted was placed all the same.
-        for job in self._rows:
+        for job in rows:
             if job.id not in self._counted and job.spec.placed is not None:
                 self._counted.add(job.id)
                 self._placements[job.spec.placed.outcome, job.spec.placed.reason] += 1
@@ -171,10 +172,9 @@ class _Once(Collector):
         return self._families()
 
 
-def _of_sample(inventory: Inventory, rows: Sequence[Job]) -> Iterator[Metric]:
+def _of_sample(inventory: Inventory) -> Iterator[Metric]:
     yield GaugeMetricFamily("paddle_gpu_sample_timestamp_seconds", "When this was seen.", inventory.time)
     yield from _of_devices([device for device in inventory.devices if not device.simulated])
-    yield from _of_jobs(rows, inventory.time)
 
 
 def _labels(device: Device) -> list[str]:

@@ -40,11 +40,14 @@ def test_loading_it_imports_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-async def test_the_server_process_never_imports_paddle(api, example):
+async def test_the_server_process_never_imports_paddle_and_lets_its_loop_in(api, example, jp_serverapp):
     loaded = "paddle" in sys.modules
     status, _ = await api("POST", "placements", body={"path": example("wine_broken.ipynb")})
     assert status == 200
     assert ("paddle" in sys.modules) == loaded
+    app = jp_serverapp.extension_manager.extension_apps["jupyter_paddle_gpu"].copy().pop()
+    await app._starting
+    assert sys.getswitchinterval() <= app.switch_seconds < 0.005
 
 
 class ReadOnly(Authorizer):

@@ -1,9 +1,16 @@
 """Put into a server's process by PYTHONPATH: how long its event loop is away from its sockets.
 
-The file that LOOP_FILE names holds six doubles: the longest round of the loop in seconds of wall time, of processor
-time, and of wall time without what its thread waited for a processor that other programs had (the kernel counts that,
-`/proc/thread-self/schedstat`: run_delay of sched-stats.rst, in ns), then how many rounds were longer than 10 ms of
-each. Whoever reads it sets it back to zeros.
+The file that LOOP_FILE names holds eight doubles: the longest round of the loop in seconds of
+
+- wall time,
+- processor time,
+- wall time without what its thread waited for a processor that other programs had (the kernel counts that,
+  `/proc/thread-self/schedstat`: run_delay of sched-stats.rst, in ns),
+- what the server itself made of it, however busy the machine is: its thread's processor time, and of the time that it
+  stood still at most as much as the server's other threads computed meanwhile (one of them may have had the
+  interpreter, and itself have waited for a processor),
+
+then how many rounds were longer than 10 ms of each. Whoever reads it sets it back to zeros.
 Where LOOP_SLOW names a file, callbacks that took more than 3 ms of processor time are written into it, each with the
 lines of code at which it was seen.
 """
@@ -22,7 +29,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-FORM = struct.Struct("6d")
+FORM = struct.Struct("8d")
 LONG = 0.010
 SLOW = 0.003
 
@@ -31,13 +38,14 @@ def _watch() -> None:
     with Path(os.environ["LOOP_FILE"]).open("r+b") as file:
         kept = mmap.mmap(file.fileno(), FORM.size)
     once = asyncio.base_events.BaseEventLoop._run_once  # type: ignore[attr-defined]
-    woke = [0.0, 0.0, 0.0]
+    woke = [0.0, 0.0, 0.0, 0.0]
     counted = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
 
-    def now() -> tuple[float, float, float]:
-        """Wall time, processor time, wall time less what the main thread waited for a processor."""
-        wall = time.perf_counter()
-        return wall, time.thread_time(), wall - int(os.pread(counted, 80, 0).split()[1]) / 1e9
+    def now() -> tuple[float, float, float, float]:
+        """Wall time, processor time, wall time less what the main thread waited for a processor, and the processor time
+        of the other threads."""
+        wall, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
+        return wall, own, wall - int(os.pread(counted, 80, 0).split()[1]) / 1e9, all_threads - own
 
     def run_once(loop: Any) -> None:
         if threading.current_thread() is not threading.main_thread():
@@ -53,10 +61,11 @@ def _watch() -> None:
 
             loop._selector.select = selected
         once(loop)
-        took = [end - begin for end, begin in zip(now(), woke, strict=True)]
+        wall, own, held, others = (end - begin for end, begin in zip(now(), woke, strict=True))
+        took = (wall, own, held, own + max(0.0, min(held - own, others)))
         known = FORM.unpack_from(kept)
-        longest = [max(pair) for pair in zip(known[:3], took, strict=True)]
-        FORM.pack_into(kept, 0, *longest, *(n + (one > LONG) for n, one in zip(known[3:], took, strict=True)))
+        longest = [max(pair) for pair in zip(known[:4], took, strict=True)]
+        FORM.pack_into(kept, 0, *longest, *(n + (one > LONG) for n, one in zip(known[4:], took, strict=True)))
 
     asyncio.base_events.BaseEventLoop._run_once = run_once  # type: ignore[attr-defined]
 
