@@ -7,6 +7,7 @@ import {
   jobRow,
   openNotebook,
   openPanel,
+  reload,
   submitButton,
   test,
   unhurried
@@ -69,7 +70,7 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   await expect.poll(() => savedLayout(server)).toContain('jupyter-paddle-gpu-jobs:');
 
   // Reload in the middle: the view comes back and goes on.
-  await page.reload();
+  await reload(page);
   view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('log')).toContainText('line', { timeout: 180_000 });
   panel = await openPanel(page);

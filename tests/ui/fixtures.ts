@@ -94,6 +94,17 @@ export { expect };
 export async function openLab(page: Page, server: LabServer, path = ''): Promise<void> {
   // A test does not find the tabs of the one before.
   await page.goto(`${server.url}/lab${path && `/tree/${path}`}?reset`);
+  await started(page);
+}
+
+/** Load the page anew, with all that JupyterLab restores of it. */
+export async function reload(page: Page): Promise<void> {
+  await page.reload();
+  await started(page);
+}
+
+/** Wait until JupyterLab has put everything where it was: a sidebar that is opened before would be closed again. */
+export async function started(page: Page): Promise<void> {
   await page.locator('#main:visible').waitFor({ timeout: 180_000 });
   await page.locator('#jupyterlab-splash').waitFor({ state: 'detached', timeout: 180_000 });
 }

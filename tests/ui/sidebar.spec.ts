@@ -1,7 +1,15 @@
 /** The panel as people sit before it: at a glance, at every width, while they type. */
 
 import { glance } from './axe';
-import { command, expect, openNotebook, openPanel, submitButton, test } from './fixtures';
+import {
+  command,
+  expect,
+  openNotebook,
+  openPanel,
+  reload,
+  submitButton,
+  test
+} from './fixtures';
 import { setWidth } from './screenshots/pictures';
 
 test('Submit is in view at every width, and nothing is cut', async ({ page, server }) => {
@@ -72,7 +80,7 @@ test('the number follows what is typed, and is there after a reload', async ({
       return JSON.stringify(await answer.json());
     })
     .toContain('jupyter-paddle-gpu:training:digits_loop.ipynb');
-  await page.reload();
+  await reload(page);
   panel = await openPanel(page);
   await expect(panel.locator('.jp-PaddleGpu-big')).toHaveText(after);
 });

@@ -11,6 +11,41 @@ test.use({ serverOptions: { cards: SMALL_CARDS }, sharesPage: true });
 /** Words of ours that would stand there in English. */
 const ENGLISH = /Estimate|Submit|Jobs|machine|epoch|processor|batch size|fits/;
 
+// First, while there is no job whose own lines are English.
+test('panel, server and commands speak Chinese, also of what fits nothing', async ({
+  page,
+  server
+}) => {
+  furnishCards(server);
+  server.set(LANGUAGE, { locale: 'zh_CN' });
+  try {
+    await openLab(page, server, 'digits_fit.ipynb');
+  } finally {
+    server.set(LANGUAGE, { locale: 'default' });
+  }
+  const panel = await openPanel(page);
+  await expect(panel.getByRole('button', { name: '批大小 64，转到单元格 9' })).toBeVisible();
+  await expect(panel.getByRole('button', { name: '提交 digits_fit.ipynb' })).toBeVisible();
+  await expect(panel.getByRole('region', { name: '设备' })).toContainText('GPU');
+  await expect(
+    page.locator('.jp-NotebookPanel-toolbar').getByRole('button', { name: '提交训练' })
+  ).toBeVisible();
+  await expect(panel).not.toContainText(ENGLISH);
+
+  await bring({ page, server }, 'wide.ipynb');
+  await panel.locator('.jp-PaddleGpu-invitation button').click();
+  const submit = panel.getByRole('region', { name: '提交' });
+  const refusal = submit.locator('[data-code=fits_nowhere]');
+  await expect(refusal.getByRole('button', { name: /^批大小 \d+$/ })).toBeVisible();
+  await expect(panel).not.toContainText(ENGLISH);
+  expect(await faults(page, PANEL)).toEqual([]);
+  await submit.getByRole('button', { name: '更改…' }).press('Enter');
+  const dialog = page.locator('.jp-Dialog-content');
+  await expect(dialog).toBeVisible();
+  await expect(dialog).not.toContainText(ENGLISH);
+  expect(await faults(page, '.jp-Dialog-content')).toEqual([]);
+});
+
 test('no state beside cards has a fault', async ({ page, server }) => {
   furnishCards(server);
   await enter({ page, server });
@@ -54,38 +89,4 @@ test('a batch that fits is one click away, and so is to insist', async ({ page, 
   // Whoever insists gets a job whose row says so.
   await refusal.getByRole('button', { name: 'Submit anyway' }).click();
   await expect(jobRow(panel, 'wide')).toContainText('Submitted anyway: Needs');
-});
-
-test('panel, server and commands speak Chinese, also of what fits nothing', async ({
-  page,
-  server
-}) => {
-  furnishCards(server);
-  server.set(LANGUAGE, { locale: 'zh_CN' });
-  try {
-    await openLab(page, server, 'digits_fit.ipynb');
-  } finally {
-    server.set(LANGUAGE, { locale: 'default' });
-  }
-  const panel = await openPanel(page);
-  await expect(panel.getByRole('button', { name: '批大小 64，转到单元格 9' })).toBeVisible();
-  await expect(panel.getByRole('button', { name: '提交 digits_fit.ipynb' })).toBeVisible();
-  await expect(panel.getByRole('region', { name: '设备' })).toContainText('GPU');
-  await expect(
-    page.locator('.jp-NotebookPanel-toolbar').getByRole('button', { name: '提交训练' })
-  ).toBeVisible();
-  await expect(panel).not.toContainText(ENGLISH);
-
-  await bring({ page, server }, 'wide.ipynb');
-  await panel.locator('.jp-PaddleGpu-invitation button').click();
-  const submit = panel.getByRole('region', { name: '提交' });
-  const refusal = submit.locator('[data-code=fits_nowhere]');
-  await expect(refusal.getByRole('button', { name: /^批大小 \d+$/ })).toBeVisible();
-  await expect(panel).not.toContainText(ENGLISH);
-  expect(await faults(page, PANEL)).toEqual([]);
-  await submit.getByRole('button', { name: '更改…' }).press('Enter');
-  const dialog = page.locator('.jp-Dialog-content');
-  await expect(dialog).toBeVisible();
-  await expect(dialog).not.toContainText(ENGLISH);
-  expect(await faults(page, '.jp-Dialog-content')).toEqual([]);
 });

@@ -6,7 +6,7 @@
 import type { Browser, BrowserContext, Page } from '@playwright/test';
 
 import { CARDS } from '../cards';
-import { expect, openNotebook, openPanel, test } from '../fixtures';
+import { expect, openNotebook, openPanel, reload, test } from '../fixtures';
 import { LabServer } from '../server';
 import { median, processorTime, save, untilDrawn } from './measure';
 
@@ -78,7 +78,7 @@ test('the panel from the press to its first figures', async ({ page, server }) =
     await tab.click();
     await expect(panel).toBeHidden();
     await page.waitForTimeout(AFTER); // what is kept and how the page looks is written down meanwhile
-    await page.reload();
+    await reload(page);
     await expect(page.locator('.jp-NotebookPanel .jp-Cell').first()).toBeVisible();
     await page.waitForTimeout(AFTER);
     opened.first.push(await untilDrawn(page, PARTS, () => tab.click()));

@@ -4,7 +4,7 @@ import type { Locator, Page } from '@playwright/test';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'fs';
 import { join, resolve } from 'path';
 
-import { command, expect, settled } from '../fixtures';
+import { command, expect, settled, started } from '../fixtures';
 import type { LabServer } from '../server';
 
 const ROOT = resolve(__dirname, '..', '..', '..');
@@ -132,6 +132,7 @@ export async function setLanguage(
   locale: string
 ): Promise<void> {
   await page.goto(`${server.url}/lab`);
+  await started(page);
   await page.evaluate(async wanted => {
     const { jupyterapp } = window as unknown as {
       jupyterapp: {
