@@ -38,7 +38,7 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch, plain
-from ..undecided import absent_data, absent_tensors
+from ..undecided import absent_data, absent_tensors, running_code
 from ..undecided.branches import STOP_IF_TOLD
 from .cells import stops
 from .cells.running import CellRun
@@ -115,8 +115,11 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     # Known from the first forward pass on: it is what is differentiated twice.
     runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.found.sources)
     processes = ChildProcesses(runtime)
-    by_hand = run is not None and not any("optim" in source.lower() for source in run.found.sources)
-    watch = StepWatch(runtime, scenario.probe, evaluates=evaluates, is_by_hand=by_hand, checks=(processes.check,))
+    speaks = run is None or any("optim" in source.lower() for source in run.found.sources)
+    watch = StepWatch(
+        runtime, scenario.probe, evaluates=evaluates, checks=(processes.check,),
+        is_by_hand=lambda: not (speaks and running_code.may_make_an_optimizer()),
+    )  # fmt: skip
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:
         run.trainings.step = partial(_kept, runtime, request)

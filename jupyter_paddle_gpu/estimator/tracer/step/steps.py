@@ -40,7 +40,7 @@ EVALUATION = Patience(60_000, 8.0)
 MORE = Patience(300_000, 30.0)
 """How long further trainings are looked for behind the first one."""
 BY_HAND, MANY_BY_HAND = 5, 200
-"""Updates written by hand after which the step is known: where nothing in the notebook speaks of an optimizer; where
+"""Updates written by hand after which the step is known: where nothing that runs speaks of an optimizer; where
 something does, which then has not come for long."""
 
 
@@ -61,7 +61,7 @@ class StepWatch:
         probe: Probe | None = None,
         *,
         evaluates: bool = False,
-        is_by_hand: bool = False,
+        is_by_hand: Callable[[], bool] = lambda: False,
         checks: tuple[Callable[[], None], ...] = (),
     ) -> None:
         """`checks` are called before each operator."""
@@ -79,8 +79,8 @@ class StepWatch:
         """Loops of the notebook that are running, one in another; behind the outermost one no training is expected."""
         self.is_leaving = False
         """Loaders are dropped now that the program would have read to their end."""
-        self.is_by_hand = is_by_hand
-        """Whether nothing in the notebook speaks of an optimizer."""
+        self._is_by_hand = is_by_hand
+        """Whether nothing that runs speaks of an optimizer."""
         self.ended: Callable[[Passage | None, Passage | None], Leaving] | None = None
         """Keeps what is known of a training that ends, called with what stands for it and with the outermost loop or
         call that holds it, and says how the program goes on; None: it ends."""
@@ -207,8 +207,11 @@ class StepWatch:
         return result
 
     def _has_updated(self, is_new: bool, enough: int = 0) -> None:
-        enough = enough or (BY_HAND if self.is_by_hand else MANY_BY_HAND)
-        if is_new and self._by_hand.count >= enough and (window := self._by_hand.window()):
+        count = self._by_hand.count
+        if not is_new or count < BY_HAND:
+            return
+        enough = enough or (BY_HAND if self._is_by_hand() else MANY_BY_HAND)
+        if count >= enough and (window := self._by_hand.window()):
             self.window = window
             self._seen()
 

@@ -208,7 +208,8 @@ class Unseen(Arithmetic):
                 return found
             if isinstance(index, slice):
                 return Unseen(self, length=len(range(self._count(variant))[_plain(index)]))
-        label = "last" if index == -1 else str(index) if isinstance(index, (str, int)) else ""
+        said = str(index) if isinstance(index, (str, int)) else ""
+        label = "last" if said == "-1" else said
         return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
 
     def _part(self, label: str) -> Any:

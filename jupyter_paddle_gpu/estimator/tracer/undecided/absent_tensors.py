@@ -12,7 +12,7 @@ from . import variants
 from .absent_data import AbsentData, Unseen, is_unseen
 from .descriptions import described
 from .needs import Need, NeededError
-from .running_code import assigned, kept, place
+from .running_code import assigned, is_a_step, kept, place
 from .unknowns import unknown
 
 
@@ -35,7 +35,7 @@ def tensor_of(data: Any) -> Any:
         known.followed[name] = f"int64[{count}]"
         known.guessed.add(name)
         return unknown(np.zeros(count, np.int64))
-    if text is None and known.is_lazy:
+    if text is None and known.is_lazy and not is_a_step():
         known.uncounted[name] = None
         if attribute := kept():
             known.unmade[attribute] = None

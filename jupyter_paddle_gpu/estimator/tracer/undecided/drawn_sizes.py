@@ -1,7 +1,8 @@
 """Sizes that a program draws for each batch, as in multi-scale training: data where every draw is the largest.
 
 What a choice among sizes gives hangs on chance, and the largest comes up sooner or later. So a batch is put together
-once more, with the largest of what `choice` and `randint` choose from.
+once more, with the largest of what `choice` and `randint` choose from. What is drawn of data that is not here is not
+known.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..session import Session
+from . import variants
+from .absent_data import Unseen
 
 
 class DrawnSizes:
@@ -37,8 +40,8 @@ class DrawnSizes:
 
 def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
     """`random.choice(sizes)`, `numpy.random.choice(sizes)`, `numpy.random.choice(count)`."""
-    if args or kwargs or not session.of(DrawnSizes).are_largest:
-        return original(given, *args, **kwargs)
+    if _is_open(given) or args or kwargs or not session.of(DrawnSizes).are_largest:
+        return Unseen(given) if _is_open(given) else original(given, *args, **kwargs)
     if isinstance(given, int):
         return given - 1
     if not isinstance(given, (Sequence, np.ndarray)) or not len(given):
@@ -52,6 +55,16 @@ def choice(session: Session, original: Callable[..., Any], given: Any, *args: An
         return original(given)
 
 
+def permutation(session: Session, original: Callable[..., Any], given: Any) -> Any:
+    """`numpy.random.permutation(count)`."""
+    return Unseen(given) if _is_open(given) else original(given)
+
+
+def _is_open(*given: Any) -> bool:
+    """Whether it is drawn from data that is not here, or by a number of it: what comes of that is not known either."""
+    return any(isinstance(one, Unseen) for one in given) and variants.present() is None
+
+
 def _area(size: Any) -> float:
     """Of a pair of sides; raises TypeError for anything else."""
     if not isinstance(size, (tuple, list)):
@@ -61,6 +74,8 @@ def _area(size: Any) -> float:
 
 def randint(session: Session, original: Callable[..., Any], low: Any, high: Any = None, *args: Any, **kw: Any) -> Any:
     """`random.randint` with its upper end, `numpy.random.randint` without."""
+    if _is_open(low, high):
+        return Unseen(high if isinstance(high, Unseen) else low)
     drawn = original(low, high, *args, **kw)
     if args or kw or not session.of(DrawnSizes).are_largest or not isinstance(drawn, (int, np.integer)):
         return drawn

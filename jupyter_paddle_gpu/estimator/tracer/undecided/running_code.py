@@ -7,11 +7,16 @@ import linecache
 from collections.abc import Iterator
 from functools import lru_cache
 from types import CodeType, FrameType
+from typing import Any
 
 from .. import call_stack
 
-TRAINING = frozenset(("backward", "minimize", "train_batch", "clear_grad", "clear_gradients"))
+STEPS = frozenset(("backward", "minimize", "train_batch"))
+"""Methods whose calls are a part of one step."""
+TRAINING = STEPS | {"clear_grad", "clear_gradients"}
 """Methods by whose calls a loop trains."""
+_LOOPS = (ast.For, ast.While)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def frames() -> Iterator[FrameType]:
@@ -32,15 +37,63 @@ def place() -> tuple[int | None, int | None]:
 
 
 def is_trained_on() -> bool:
-    """Whether the notebook's running code is directly in a loop that trains: a reader that such a loop goes through has
-    loops of its own, of which nobody is to know anything."""
+    """Whether the notebook's running code is directly in a loop that trains, or in a function that is one step of it: a
+    reader that such a loop goes through has loops of its own, of which nobody is to know anything."""
     frame = next(frames(), None)
     if frame is None:
         return False
-    line = frame.f_lineno
+    around = _around(frame, (ast.For,))
+    return any(getattr(one, "attr", "") in TRAINING for loop in around for one in ast.walk(loop)) or is_a_step()
+
+
+def is_a_step() -> bool:
+    """Whether the notebook's running code is that of a function which is one step: its backward pass stands in no loop
+    but those that run now."""
+    frame = next(frames(), None)
+    if frame is None or frame.f_code.co_name == "<module>":
+        return False
+    name = frame.f_code.co_name
+    function = next((one for one in _around(frame, _FUNCTIONS) if one.name == name), None)
+    return function is not None and frame.f_lineno <= _last_step(function, frozenset(map(id, _around(frame, _LOOPS))))
+
+
+def _last_step(node: ast.AST, running: frozenset[int]) -> int:
+    """The line of the last call that is a part of a step, outside of inner functions and of loops that do not run."""
+    found = 0
+    for part in ast.iter_child_nodes(node):
+        if isinstance(part, (*_FUNCTIONS, ast.ClassDef, ast.Lambda)) or (
+            isinstance(part, _LOOPS) and id(part) not in running
+        ):
+            continue
+        is_step = isinstance(part, ast.Call) and getattr(part.func, "attr", "") in STEPS
+        found = max(found, _last_step(part, running), part.lineno if is_step else 0)  # type: ignore[attr-defined]
+    return found
+
+
+def _around(frame: FrameType, kinds: tuple[type[ast.AST], ...]) -> list[Any]:
+    """The statements of some kinds in which the line stands that a frame runs."""
     nodes = _nodes("".join(linecache.getlines(frame.f_code.co_filename)))
-    loops = [node for node in nodes if isinstance(node, ast.For) and node.lineno <= line <= (node.end_lineno or line)]
-    return any(getattr(one, "attr", "") in TRAINING for loop in loops for one in ast.walk(loop))
+    line = frame.f_lineno
+    return [one for one in nodes if isinstance(one, kinds) and one.lineno <= line <= (one.end_lineno or line)]  # type: ignore[attr-defined]
+
+
+def may_make_an_optimizer() -> bool:
+    """Whether an optimizer may come of what runs now: one of the running loops calls something of that name, or none
+    runs. What it only asks for (`isinstance(updater, paddle.optimizer.Optimizer)`) makes none."""
+    loops = [loop for frame in _program() for loop in _around(frame, _LOOPS)]
+    called = (one.func for loop in loops for one in ast.walk(loop) if isinstance(one, ast.Call))
+    return not loops or any("optim" in ast.unparse(one).lower() for one in called)
+
+
+def _program() -> Iterator[FrameType]:
+    """The frames of the program, the innermost first: of cells, and of modules of its own that run as they are."""
+    frame = call_stack.caller()
+    while frame is not None:
+        if not frame.f_code.co_filename.startswith((call_stack.PADDLE, call_stack.TRACER)):
+            yield frame
+            if frame.f_code.co_name == "<module>":
+                return
+        frame = frame.f_back
 
 
 @lru_cache(maxsize=64)

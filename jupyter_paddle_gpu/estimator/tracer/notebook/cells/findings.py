@@ -205,7 +205,7 @@ class Findings:
         passed_by = any(one.get("hides") for one in self._cells if one["index"] <= cell["index"])
         asked = [*self.questions, *self.late_questions, *self.failures]
         is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
-        is_first = not goes_on and (not asked or is_of_data)
+        is_first = not goes_on and (is_of_data or not (asked or self._data.passed))  # helpers pass by what nobody asks
         return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
 
     def _has_step(self) -> bool:

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +94,25 @@ def hints(
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
     trees = [found.tree, *map(parsed, sources[1:])]
     found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
-    found.has_classes = any(map(_OF_CLASSES.search, sources))
+    found.has_classes = any(map(_OF_CLASSES.search, (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))))
     return found
+
+
+@lru_cache(maxsize=16)
+def _spoken_of(text: str, beside: tuple[str, ...]) -> tuple[str, ...]:
+    """Of modules the code that cells come to by the names which they speak of, and what stands in no definition: a
+    package of helpers has losses of other chapters as well."""
+    names = set(_WORD.findall(text))
+    found: list[str] = []
+    waiting = [(getattr(part, "name", ""), part, source) for source in beside for part in parsed(source).body]
+    while now := [one for one in waiting if not one[0] or one[0] in names]:
+        waiting = [one for one in waiting if one not in now]
+        found += [ast.get_source_segment(source, part) or "" for _, part, source in now]
+        names.update(word for part in found[-len(now) :] for word in _WORD.findall(part))
+    return tuple(found)
+
+
+_WORD = re.compile(r"\w+")
 
 
 _CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))

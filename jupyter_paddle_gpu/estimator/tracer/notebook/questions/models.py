@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import paddle
 from paddle.base.framework import EagerParamBase
 
+from ... import call_stack
 from ...undecided.running_code import frames
 
 
@@ -49,13 +52,24 @@ class Models:
         return [_first(leaves) for leaves in self._leaves[:3]]
 
     @cached_property
-    def by_hand(self) -> list[int]:
-        """How many rows the first matrix has that running code trains without a layer, which data is multiplied by."""
+    def by_hand(self) -> list[tuple[int, ...]]:
+        """The shape of the first weight that running code trains without a layer, which data comes to: of names that it
+        has, of lists and dictionaries under them, of attributes of the program's own objects."""
         held = [value for frame in frames() for value in list(frame.f_locals.values())]
-        parts = [part for value in held for part in (value if isinstance(value, (list, tuple)) else (value,))]
-        own = (one for one in parts if isinstance(one, paddle.Tensor) and not isinstance(one, EagerParamBase))
+        own = (one for one in _tensors(held) if not isinstance(one, EagerParamBase))
         trained = (one for one in own if not one.stop_gradient and one.is_leaf)
-        return [int(one.shape[0]) for one in trained if len(one.shape) == 2][:1]
+        return [tuple(map(int, one.shape)) for one in trained if len(one.shape) > 1][:1]
+
+    @cached_property
+    def predicted(self) -> tuple[int, ...]:
+        """The shape of what a loss is given to compare with what is asked for; empty where no loss runs."""
+        frame = call_stack.caller()
+        while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+            given = frame.f_locals.get("input")
+            if frame.f_code.co_filename.endswith(_LOSSES) and isinstance(given, paddle.Tensor):
+                return tuple(map(int, given.shape))
+            frame = frame.f_back
+        return ()
 
     @property
     def takes_ids(self) -> bool:
@@ -66,6 +80,23 @@ class Models:
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
         return [int(one[-1].weight.shape[-1]) for one in self._leaves[:2] if type(one[-1]).__name__ == "Linear"]
+
+
+def _tensors(held: Iterable[Any], deep: int = 3) -> Iterator[Any]:
+    """The tensors among values and in what they hold."""
+    for one in held:
+        if isinstance(one, paddle.Tensor):
+            yield one
+        elif deep and not isinstance(one, paddle.nn.Layer):
+            inner = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
+            inner = vars(one).values() if call_stack.is_own(type(one)) and hasattr(one, "__dict__") else inner
+            yield from _tensors(list(islice(inner, _LOOKED_AT)), deep - 1)
+
+
+_LOOKED_AT = 64
+"""Entries of a container that are looked at."""
+_LOSSES = "nn/functional/loss.py"
+"""Where Paddle's losses stand."""
 
 
 def _first(leaves: list[Any]) -> Any:

@@ -52,6 +52,9 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     given = [(dtype, shape) for _, dtype, shape in inputs]
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     if need.why == "tensor_unseen":
+        if predicted := found.models.predicted:  # of a label its loss has the other half
+            yield from ((LAYER, [one]) for one in _compared(predicted, found))
+            return
         for dtype, shape in found.answered[:1]:  # what is learnt of a tensor that was asked for before
             yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
             yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
@@ -153,8 +156,9 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     """What the first layer of a model takes."""
     yield from _specified(size, found)
     yield from _summarised(size, found)
-    for rows in found.models.by_hand:
-        yield from _rows(size, rows, found)
+    for weight in found.models.by_hand:
+        of_rows = len(weight) == 2
+        yield from _rows(size, weight[0], found) if of_rows else _pictures(size, weight[1], len(weight) - 2, found)
     for layer in found.models.first:
         kind = type(layer).__name__
         if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
@@ -282,6 +286,13 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     if re.search(r"(?i)b?box|anchor", found.text):  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
+
+
+def _compared(predicted: Shape, found: Hints) -> Iterator[Array]:
+    """What a loss compares predictions of a shape with: a class for each row of them, or as many numbers."""
+    rows = predicted[:-1] or predicted
+    classes = [("int64", rows), ("int64", (*rows, 1))]
+    yield from [*classes, ("float32", predicted)] if found.has_classes else [("float32", predicted), *classes]
 
 
 _BY_NAME = (

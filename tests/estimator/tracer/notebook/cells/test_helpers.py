@@ -11,11 +11,13 @@ import json, sys
 sys.path.insert(0, sys.argv[1])
 import tracer
 from tracer.notebook.cells.helpers import Helpers
+from tracer.notebook.questions import hints
 
 sent = json.load(sys.stdin)
 sys.path.insert(0, sent["installed"])
 imports = "from helping_course import paddle as course; import training_course.engine; import paddle, os"
 print(json.dumps(["modules", list(Helpers.of([{"source": imports}]).modules)]))
+print(json.dumps(["spoken of", hints._spoken_of("course.train(net)", tuple(sent["modules"]))]))
 for name, cells in sent["notebooks"].items():
     cells = [{"index": index, "source": source} for index, source in enumerate(cells)]
     for way in ({}, {"answers": {"len_words": 50}}):
@@ -67,6 +69,15 @@ def train(net, batches, rounds):
             trainer.clear_grad()
             meter.add(l, X.shape[0])
 """
+CHAPTERS = """
+LEAST = 1
+def squared(a, b):
+    return (a - b) ** 2
+def train(net):
+    return squared(net, LEAST)
+def classify(net):
+    return nn.CrossEntropyLoss()(net)
+"""
 IMPORT = "import paddle\nfrom paddle import nn\nfrom helping_course import paddle as course\n"
 TRAINING = """
 batches, words = {of}load(4, 6)
@@ -89,7 +100,8 @@ def traced(run_code, tmp_path_factory):
         "cells": ["from paddle import nn\n" + HELPERS, TRAINING.format(of="")],
     }
     lesson = tmp_path_factory.mktemp("lesson")
-    return run_code(CHILD, {"notebooks": notebooks, "installed": str(folder), "folder": str(lesson)})
+    sent = {"notebooks": notebooks, "installed": str(folder), "folder": str(lesson), "modules": [CHAPTERS]}
+    return run_code(CHILD, sent)
 
 
 def test_a_module_that_needs_others_of_its_package_is_no_helper(traced):
@@ -102,3 +114,11 @@ def test_helpers_are_followed_without_their_data_as_cells_are(traced):
     assert helpers["status"] == "ok"
     assert helpers["inputs"] == ["int64[4, 6]", "int64[4]"]
     assert helpers == cells
+
+
+def test_of_a_book_the_code_counts_that_a_chapter_comes_to(traced):
+    """Another chapter's loss says nothing of the labels that are asked for."""
+    text = "\n".join(traced["spoken of"])
+    assert "LEAST = 1" in text
+    assert "def squared" in text
+    assert "CrossEntropyLoss" not in text

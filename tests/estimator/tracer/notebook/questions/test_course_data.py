@@ -318,7 +318,32 @@ for data in loader:
     trainer.clear_grad()
 """
 )
+IN_A_FUNCTION = (
+    HEAD
+    + """
+class Solver:
+    def __init__(self, data, batch_size=6):
+        self.data, self.batch_size = data, batch_size
+        self.weights = {'W': paddle.randn([5, 3])}
+        self.weights['W'].stop_gradient = False
+    def step(self):
+        chosen = np.random.choice(self.data['X'].shape[0], self.batch_size)
+        x = paddle.to_tensor(self.data['X'][chosen], dtype='float32')
+        y = paddle.to_tensor(self.data['y'][chosen], dtype='int64')
+        loss = nn.functional.cross_entropy(x @ self.weights['W'], y)
+        loss.backward()
+        with paddle.no_grad():
+            for w in self.weights.values():
+                w.set_value(w - 0.1 * w.grad)
+                w.clear_gradient()
+    def train(self):
+        for t in range(100):
+            self.step()
+Solver(np.load('absent.npz')).train()
+"""
+)
 SOURCES = {
+    "a step in a function": IN_A_FUNCTION,
     "folders of texts": FOLDERS,
     "words are counted": COUNTED,
     "pages": PAGES,
@@ -334,6 +359,7 @@ SOURCES = {
     "samples in tensors": IN_TENSORS,
 }
 ANSWERS = {
+    "a step in a function": {"x": "float32[6,5]", "y": "int64[6,1]"},
     "sizes of tensors by hand": {"data_shape_1": 256, "loader": "float32[4,255] float32[4,1]"},
     "folders of texts": {"len_vocab": 10000},
     "one thing": {"loader": "float32[4,3,224,224]"},
