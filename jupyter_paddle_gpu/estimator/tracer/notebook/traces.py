@@ -174,7 +174,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
             run.found.ask_needs()
     if (where := runtime.of(StaticGraphs).where) is not None:
         runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
-    shared, own = _shared(runtime, run), result.pop("own_notes")
+    shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
@@ -227,9 +227,9 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     return found
 
 
-def _shared(runtime: Runtime, run: CellRun | None) -> dict[str, Any]:
+def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) -> dict[str, Any]:
     """What is told of the whole run."""
-    absent_tensors.note_used(runtime)
+    absent_tensors.note_used(runtime, has_figure=has_figure)
     notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
     for name, problem in runtime.ledger.faults.items():
         notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})

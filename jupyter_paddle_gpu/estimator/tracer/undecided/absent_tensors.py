@@ -77,15 +77,15 @@ def _numbers(data: Any) -> Any:
     return data
 
 
-def note_used(session: Session) -> None:
-    """Say which answers took the place of data."""
+def note_used(session: Session, *, has_figure: bool) -> None:
+    """Say which answers took the place of data, and which tensors of it a figure does not count."""
     data = session.of(AbsentData)
     used, guessed, followed = data.used, data.guessed, data.followed
     uncounted = [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]
     alive = [one for one in (made() for made in data.lost) if one is not None]
     uncounted += [one.__dict__["_name"] or "to_tensor" for one in alive]
     uncounted = list(dict.fromkeys((*uncounted, *data.unmade)))
-    if uncounted and not data.needs:  # while something is asked there is no figure
+    if uncounted and has_figure:
         session.note("tensors_uncounted", names=", ".join(uncounted))
     if followed:
         session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
