@@ -26,6 +26,8 @@ export interface ICommandOptions {
   /** Ask what a job is to have otherwise and run it so; null where it was given up. */
   askAndRerun: (job: IJob) => Promise<IJob | ISweep | null>;
   openPath: (path: string) => void;
+  /** Open the notebook that a job was made of, at a cell. */
+  openSource: (job: IJob, cell: number | null) => Promise<void>;
   /** Bring a widget to the front. */
   activate: (id: string) => Promise<void>;
   /** Open the notebook that is chosen in the file browser; answers its widget's id. */
@@ -186,6 +188,10 @@ export function addCommands(options: ICommandOptions): void {
     isEnabled: args => meant(args) !== undefined,
     execute: async args => {
       const id = meant(args);
+      const job = model.jobs.get(id ?? '');
+      if (args.source === true && job) {
+        return options.openSource(job, typeof args.cell === 'number' ? args.cell : null);
+      }
       const published = id ? await model.jobs.publish(id) : null;
       if (published) {
         openPath(published.path);

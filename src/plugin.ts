@@ -181,6 +181,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
         return rerunWith(context, model.jobs, new Planner(model.api), job, devices);
       },
       openPath: path => void documents.openOrReveal(path),
+      openSource: (job, cell) => tabs.openNotebook(job, 'source', cell),
       activate: async id => {
         const notebook = notebooks.find(one => one.id === id);
         if (notebook && notebook !== notebooks.currentWidget) {

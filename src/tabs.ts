@@ -57,7 +57,7 @@ export class Tabs {
         );
       }
       const content = new JobWidget(this._context, model.views.open(id), (...where) => {
-        void this._openNotebook(...where);
+        void this.openNotebook(...where);
       });
       tab = this._tab(content);
       await this._jobs.add(tab);
@@ -108,6 +108,34 @@ export class Tabs {
     }
   }
 
+  /** Open a job's notebook, the one it was made of or the one it wrote, at a cell. */
+  async openNotebook(
+    job: IJob,
+    which: 'source' | 'executed',
+    cell: number | null
+  ): Promise<void> {
+    const source =
+      which === 'source' ? await this._model.api.source(job.id).catch(() => null) : null;
+    // A source that was moved or deleted since is not there to be corrected.
+    const found = source
+      ? await this._documents.services.contents.get(source, { content: false }).then(
+          () => source,
+          () => null
+        )
+      : null;
+    const path = found ?? (await this._model.jobs.publish(job.id))?.path;
+    const panel = path ? (this._documents.openOrReveal(path) as NotebookPanel) : undefined;
+    await panel?.context.ready;
+    await panel?.revealed;
+    const notebook = panel?.content;
+    if (notebook && cell !== null && cell < notebook.widgets.length) {
+      notebook.activeCellIndex = cell;
+      await notebook.scrollToItem(cell, 'smart');
+      // The button that was pressed may lie behind it now: keys go to the cell.
+      notebook.activate();
+    }
+  }
+
   /** Open the tabs anew that were open before a reload. */
   restore(restorer: ILayoutRestorer): void {
     void restorer.restore(this._jobs, {
@@ -135,32 +163,6 @@ export class Tabs {
     tab.id = id;
     tab.toolbar.hide();
     return tab;
-  }
-
-  /** Open a job's notebook, the one it was made of or the one it wrote, at a cell. */
-  private async _openNotebook(
-    job: IJob,
-    which: 'source' | 'executed',
-    cell: number | null
-  ): Promise<void> {
-    const source =
-      which === 'source' ? await this._model.api.source(job.id).catch(() => null) : null;
-    // A source that was moved or deleted since is not there to be corrected.
-    const found = source
-      ? await this._documents.services.contents.get(source, { content: false }).then(
-          () => source,
-          () => null
-        )
-      : null;
-    const path = found ?? (await this._model.jobs.publish(job.id))?.path;
-    const panel = path ? (this._documents.openOrReveal(path) as NotebookPanel) : undefined;
-    await panel?.context.ready;
-    await panel?.revealed;
-    const notebook = panel?.content;
-    if (notebook && cell !== null && cell < notebook.widgets.length) {
-      notebook.activeCellIndex = cell;
-      await notebook.scrollToItem(cell, 'smart');
-    }
   }
 
   private readonly _jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({

@@ -166,7 +166,7 @@ def _as_jupyter_finds_it(kernel_name: str) -> _Specification:
         raise PaddleGpuError(
             "no_such_kernel",
             "There is no kernel named “{kernel}” here (there are: {known}).",
-            hint="Choose a kernel in the notebook's kernel menu, or install that one: "
+            hint="Choose a kernel in the notebook's kernel menu, or install that one, for Python by: "
             "`python -m ipykernel install --user --name {kernel}`",
             status=422,
             kernel=kernel_name,

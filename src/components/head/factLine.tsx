@@ -26,7 +26,9 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
       </p>
     );
   }
-  const name = estimate?.model ?? (facts.model ? text(facts.model) : '');
+  // What code makes has no name yet: its source is the optimizer's argument.
+  const isNamed = facts.model && facts.model.how !== 'computed';
+  const name = estimate?.model ?? (isNamed && facts.model ? text(facts.model) : '');
   const batch = estimate?.batch_size ?? facts.batch_size?.value ?? null;
   const amp = estimate?.amp ?? facts.amp?.value;
   const isMixed = !!amp && amp !== 'off';

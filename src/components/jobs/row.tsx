@@ -64,8 +64,9 @@ function UndoButton(props: { onClick: () => void }): JSX.Element {
 }
 
 function JobRow(props: IItemProps): JSX.Element {
-  const { trans } = useApp();
+  const { trans, commands } = useApp();
   const { job, model, expanded, failure } = props;
+  const cell = job.result?.failure?.cell;
   const running = !isEnded(job.state);
   const row = useInView<HTMLLIElement>(props.submitted);
   return (
@@ -97,7 +98,19 @@ function JobRow(props: IItemProps): JSX.Element {
         />
       )}
       {job.state === 'failed' && job.reason && expanded && (
-        <Note kind="error" message={job.reason} />
+        <Note kind="error" message={job.reason}>
+          {cell !== undefined && (
+            <Button
+              look="link"
+              onClick={() => {
+                const where = { id: job.id, source: true, cell };
+                void commands.execute(CommandIDs.openNotebook, where);
+              }}
+            >
+              {trans.__('Go to cell %1', cell + 1)}
+            </Button>
+          )}
+        </Note>
       )}
       {job.state === 'failed' && job.reason && !expanded && (
         <div className="jp-PaddleGpu-jobMore jp-PaddleGpu-jobReason" title={job.reason.hint}>
@@ -127,8 +140,11 @@ function JobActions(props: { job: IJob; model: PanelModel }): JSX.Element {
     <div className="jp-PaddleGpu-actions">
       <Button onClick={() => run(CommandIDs.openJob)}>{trans.__('Open job')}</Button>
       {job.started !== null && (
-        <Button onClick={() => run(CommandIDs.openNotebook)}>
-          {trans.__('Open notebook')}
+        <Button
+          title={trans.__('The copy with all outputs that this job has written')}
+          onClick={() => run(CommandIDs.openNotebook)}
+        >
+          {trans.__('Executed copy')}
         </Button>
       )}
       {job.state === 'queued' && <QueueButtons job={job} model={model} />}
