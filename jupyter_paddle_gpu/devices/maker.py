@@ -27,6 +27,7 @@ MEMORY_LIMIT = "FLAGS_gpu_memory_limit_mb"
 """Paddle's own flag, of all its builds whose devices are called `gpu`: so many MiB a process's allocator takes of each
 device; beyond that it is out of memory, whatever is free (the help text of the flag in Paddle 3.3)."""
 _MIB = 1 << 20
+BUS = "sys/bus/pci/devices"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,13 +298,8 @@ class Maker:
         which = device_id.partition("-")[2]
         if which.isdigit():
             return int(which)
-        bus = root / "sys/bus/pci/devices"
-
-        def kind(address: str) -> tuple[str, ...]:
-            texts = [(bus / address / name) for name in ("vendor", "class")]
-            return tuple(text.read_text().strip() if text.exists() else "" for text in texts)
-
-        cards = sorted(path.name for path in bus.glob("*") if kind(path.name) == kind(which))
+        kinds = _functions(root)
+        cards = [address for address, kind in kinds.items() if kind == kinds.get(which)]
         return cards.index(which) if which in cards else 0
 
     def visible(self, device_ids: tuple[str, ...], root: Path) -> str:
@@ -339,10 +335,24 @@ class Maker:
 
         Where the bus does not tell, those of a machine that has no other.
         """
-        number = self.number(device_id, root)
+        number, which = self.number(device_id, root), device_id.partition("-")[2]
         found = {"card": number, "render": 128 + number}
-        for node in (root / "sys/bus/pci/devices" / device_id.partition("-")[2] / "drm").glob("*[0-9]"):
+        if which.isdigit() and (pci := self.pci) is not None:  # its tool tells no addresses, and counts by them
+            own = [
+                at
+                for at, (vendor, kind) in _functions(root).items()
+                if vendor == pci.vendor and kind.startswith(pci.classes)
+            ]
+            which = own[number] if number < len(own) else which
+        for node in (root / BUS / which / "drm").glob("*[0-9]"):
             kind = re.fullmatch(r"(card|renderD)(\d+)", node.name)
             if kind:
                 found["card" if kind[1] == "card" else "render"] = int(kind[2])
         return found
+
+
+def _functions(root: Path) -> dict[str, tuple[str, str]]:
+    """Vendor and class of each function on the PCI bus, by address."""
+    texts = ((path.name, [path / name for name in ("vendor", "class")]) for path in (root / BUS).glob("*"))
+    read = {at: [text.read_text().strip() if text.exists() else "" for text in both] for at, both in texts}
+    return {at: (read[at][0], read[at][1]) for at in sorted(read)}

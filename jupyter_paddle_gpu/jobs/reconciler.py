@@ -39,7 +39,7 @@ from .monitoring.observing import Observing, Seen
 from .monitoring.sampling import Sampling
 from .scheduling import queue
 from .scheduling.planning import Planner
-from .scheduling.queue_view import place_of
+from .scheduling.queue_view import place_of, with_next_step
 from .scheduling.starting import Starting
 from .settings import JobSettings
 from .store import rows
@@ -146,7 +146,7 @@ class Reconciler:
             elif turn.start:
                 rows.guard(self._store, turn.job, partial(self._begin, turn=turn))
             else:
-                rows.tell_place(self._store, turn.job, turn.reason, place_of(turn, turn.job.place, time.time()))
+                rows.tell_place(self._store, turn.job, with_next_step(turn.reason), place_of(turn, turn.job.place, time.time()))
 
     def _begin(self, job: Job, turn: queue.Turn) -> None:
         names = self.planner.names(turn)

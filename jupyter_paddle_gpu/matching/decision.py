@@ -352,9 +352,15 @@ def _with_ways_out(case: _Case, decision: Decision, smaller: Ways) -> Decision:
     first: tuple[Way, ...] = ()
     told = [waiting.has_until(jobs[job], offer.called(job), left) for left, _, job in known]
     if len(told) > 1 and case.wanted == 1 and not case.choice.device_ids:
-        left, _, job = known[0]
-        told[0] = waiting.first_free(jobs[job], offer.called(job), left)
-        first = (_wait_for(jobs[job], left),)
+        # One that others wait for is free when they have had it.
+        when = ((offer.after.get(jobs[job].id) if jobs[job].id in offer.kept else left, job) for left, _, job in known)
+        soon = min(((left, place) for place, (left, _) in enumerate(when) if left is not None), default=None)
+        if soon is not None:
+            (left, place), job = soon, known[soon[1]][2]
+            said = waiting.first_free(jobs[job], offer.called(job), left, kept=jobs[job].id in offer.kept)
+            told.pop(place)
+            told.insert(0, said)
+            first = (_wait_for(jobs[job], left),)
     free = [seat.room or 0 for seat in case.possible if offer.is_free(seat.device.id)]
     full = case.need is not None and len(free) >= case.wanted and not offer.ahead
     found = smaller(sorted(free, reverse=True)[case.wanted - 1]) if full else ()

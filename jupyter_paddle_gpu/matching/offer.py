@@ -38,6 +38,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         ahead: a job of this queue that waits for any of these devices; empty: none does.
         suits: whether a device may be chosen by itself for a job that wants so many, where that was looked at already.
         left: job -> seconds until it is thought to end, of those that have a device.
+        after: device id -> seconds until whoever it is kept for is thought to have had it; only where that is known.
         jobs: what is known of the jobs in `taken`, `kept` and `ahead`.
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
@@ -53,6 +54,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[DeviceLink, ...] = ()
     ahead: str = ""
     left: Mapping[str, float] = {}
+    after: Mapping[str, float] = {}
     jobs: Mapping[str, JobName] = {}
     suits: Suits | None = None
     trouble: Message | None = None

@@ -55,8 +55,18 @@ def has_until(device: Device, job: Param, left: float) -> Message:
     )
 
 
-def first_free(device: Device, job: Param, left: float) -> Message:
-    """Of the devices that others have the one that is thought to be free first."""
+def first_free(device: Device, job: Param, left: float, *, kept: bool = False) -> Message:
+    """Of the devices that others have the one that is thought to be free first.
+
+    Args:
+        job: that has it now; `kept`: others wait for it.
+    """
+    if kept:
+        return Message(
+            code="first_free",
+            text="{device} is thought to be free first, in about {left}, when those who wait for it have had it.",
+            params={"device": named(device), "left": _about(left)},
+        )
     return Message(
         code="first_free",
         text="{device} is thought to be free first, in about {left}, when job {job} ends.",

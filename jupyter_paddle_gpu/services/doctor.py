@@ -21,6 +21,7 @@ from ..engines.capabilities import accelerators, problems_of
 from ..engines.registry import Registry
 from ..estimator import messages
 from ..estimator.workers.outcomes import Greeting
+from ..matching.sentences import named
 from ..version import __version__
 from . import device_support
 from .policies.files import Policies
@@ -165,8 +166,8 @@ def _devices(inventory: Inventory) -> Iterable[Check]:
             continue
         finding = Message(
             code="device_found",
-            text="{name} ({id}), {gib} GiB.",
-            params={"name": device.name, "id": device.id, "gib": round((device.memory_total or 0) / 2**30, 1)},
+            text="{device}, {gib} GiB: {id}.",
+            params={"device": named(device), "id": device.id, "gib": round((device.memory_total or 0) / 2**30, 1)},
         )
         yield Check(name="device", ok=True, finding=finding, needed=False)
     for problem in inventory.problems:

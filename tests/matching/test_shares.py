@@ -90,6 +90,12 @@ def test_which_card_to_wait_for_and_until_when_is_a_way_out() -> None:
     assert (first.device_ids, first.label.render()) == (("GPU-1",), "Wait for GPU 1 (about 10 min)")
     assert cpu.gpus == 0
     assert [option for _, option in lines(decision, Speech("en")) if option] == ["--device-id GPU-1", "--gpus 0"]
+    behind = msgspec.structs.replace(offer, kept={"GPU-1": "c"}, after={"GPU-1": 1500.0})
+    assert decide(need(4), behind, POLICY, Choice(gpus=1)).ways[0].label.render() == "Wait for GPU 0 (about 15 min)"
+    behind = msgspec.structs.replace(behind, kept={"GPU-0": "d", "GPU-1": "c"})
+    first, second = decide(need(4), behind, POLICY, Choice(gpus=1)).notes
+    assert "GPU 1 (Stand-in) is thought to be free first, in about 25 min, when those who wait" in first.render()
+    assert second.render() == "Job a has GPU 0 (Stand-in) for about 15 min more."
     named = decide(need(4), offer, POLICY, Choice(device_ids=("GPU-1",)))
     assert [way.device_ids for way in named.ways] == [()], "it is waited for already"
 

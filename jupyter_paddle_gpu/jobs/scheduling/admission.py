@@ -94,6 +94,7 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted
         code="waits_quota",
         text="Waits until other jobs of {user} have ended: the policy gives {most} devices at once.",
         singular="Waits until other jobs of {user} have ended: the policy gives {most} device at once.",
+        hint="It starts by itself when one of them has ended. Whoever keeps the policy can give more.",
         counted="most",
         params={"user": job.owner or EVERYBODY, "most": most},
     )
@@ -109,6 +110,7 @@ def _quiet(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
             reason = Message(
                 code="waits_quiet",
                 text="Waits until the quiet hours ({span}) are over.",
+                hint="It starts by itself then. On the CPU (`--gpus 0`) a job may start at any time.",
                 params={"span": span},
             )
             return Kept(reason)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import NamedTuple
 
 import msgspec
@@ -78,6 +79,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         kept: device id -> the waiting job for which it is kept, for who asks for as much as was said.
         ahead: a job that waits for any device of the pool; empty: none does.
         left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
+        after: device id -> seconds until whoever it is kept for is thought to have had it, as far as that is known.
         jobs: what sentences say of all of these.
     """
 
@@ -86,6 +88,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     kept: Mapping[str, str] = {}
     ahead: str = ""
     left: Mapping[str, float] = {}
+    after: Mapping[str, float] = {}
     jobs: Mapping[str, JobName] = {}
 
 
@@ -117,9 +120,18 @@ def standing(
     left = {job.id: room.left[job.id] for job in at_work if job.device_ids and job.id in room.left}
     left |= {job: end - now for (_, job), end in known.ends.items() if end > now and job not in left}
     mine = supply(engine)
-    kept = {} if mine.assigned else room.timeline.ahead(None, None, asked=room.asked(mine.devices or (), share))
-    ahead = state.any_wanted.get(mine.pool, "") if share is None else ""
-    return Standing(taken=room.busy, shared=room.shared, kept=kept, ahead=ahead, left=left, jobs=room.jobs)
+    asked = room.asked(mine.devices or (), share)
+    kept = {} if mine.assigned else room.timeline.ahead(None, None, asked=asked)
+    after = {one: room.timeline.soonest(one, None, asked.get(one)) - now for one in kept}
+    return Standing(
+        taken=room.busy,
+        shared=room.shared,
+        kept=kept,
+        ahead=state.any_wanted.get(mine.pool, "") if share is None else "",
+        left=left,
+        after={one: seconds for one, seconds in after.items() if seconds < inf},
+        jobs=room.jobs,
+    )
 
 
 def seconds_left(job: Job, now: float, expected: float | None = None) -> float | None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 
+import msgspec
+
 from ...domain.jobs.job import QueuePlace
+from ...domain.messages import Message
 from ...domain.queues import QueueEntry, QueueView
 from ..settings import JobSettings
 from .admission import devices, said_of
@@ -16,6 +19,19 @@ LEAST_SECONDS = 15.0
 """An expected start that moved by less is told as it was."""
 SHARE = 0.1
 """Or by less than this share of what is left until then."""
+
+
+BY_ITSELF = Message(
+    code="starts_by_itself",
+    text="It starts by itself; `jupyter paddle-gpu queue` shows who waits for what, and until about when.",
+)
+
+
+def with_next_step(reason: Message | None) -> Message | None:
+    """What a job waits for, with what whoever reads it has to do where the reason names nothing: to wait."""
+    if reason is None or reason.hint:
+        return reason
+    return msgspec.structs.replace(reason, hint=BY_ITSELF.text)
 
 
 def place_of(turn: Turn, before: QueuePlace | None, now: float) -> QueuePlace | None:
@@ -61,5 +77,5 @@ def _entry(turn: Turn, seen: Seen) -> QueueEntry:
         seconds=seen.known.seconds.get(job.id),
         starts=turn.starts,
         held=job.held,
-        reason=turn.reason or job.reason,
+        reason=with_next_step(turn.reason or job.reason),
     )

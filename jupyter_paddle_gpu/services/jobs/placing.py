@@ -125,6 +125,7 @@ def offer_of(
         kept=standing.kept,
         ahead=standing.ahead,
         left=standing.left,
+        after=standing.after,
         jobs=standing.jobs,
     )
 

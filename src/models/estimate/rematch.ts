@@ -1,4 +1,7 @@
-/** When a match is made anew that nobody asked for: the devices have moved since it was made. */
+/**
+ * When a match is made anew that nobody asked for: the devices have moved since it was made, or it tells until about
+ * when somebody has to wait.
+ */
 
 import type { IDevice } from '../../domain';
 import type { Training } from './training';
@@ -18,7 +21,11 @@ export class Rematch {
       this._matched = { placed, devices };
       return false;
     }
-    return Date.now() - placed > REMATCH_TIME && isMoved(this._matched.devices, devices);
+    const tellsTimes = placement.decision?.outcome === 'wait';
+    return (
+      Date.now() - placed > REMATCH_TIME &&
+      (tellsTimes || isMoved(this._matched.devices, devices))
+    );
   }
 
   /** The devices as they were when the match that is shown was made. */

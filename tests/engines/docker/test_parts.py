@@ -64,6 +64,19 @@ def test_other_makers_by_their_nodes(tmp_path, ids, nodes, variable, numbers, ex
     assert granted.requests == ()
 
 
+def test_nodes_of_a_card_beside_a_consoles_graphics(tmp_path):
+    """Its tool tells no addresses."""
+    for address, vendor, kind, node in (("03", "0x1a03", "0x030000", "0"), ("61", "0x1d94", "0x120000", "1")):
+        folder = tmp_path / f"sys/bus/pci/devices/0000:{address}:00.0"
+        (folder / f"drm/card{node}").mkdir(parents=True)
+        (folder / "vendor").write_text(vendor + "\n")
+        (folder / "class").write_text(kind + "\n")
+        (tmp_path / "dev/dri").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "dev/dri" / f"card{node}").touch()
+    (tmp_path / "dev/dri/renderD128").touch()
+    assert grant(("hygon-0",), tmp_path).nodes == ("/dev/dri/renderD128", "/dev/dri/card1")
+
+
 def test_a_card_named_by_its_pci_address_is_counted_among_its_kind(tmp_path):
     for address, vendor in (("0000:01:00.0", "0x1d22"), ("0000:41:00.0", "0x1d22"), ("0000:02:00.0", "0x8086")):
         folder = tmp_path / "sys/bus/pci/devices" / address

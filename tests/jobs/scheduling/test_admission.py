@@ -11,6 +11,7 @@ from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.scheduling.admission import kept
+from jupyter_paddle_gpu.jobs.scheduling.queue_view import BY_ITSELF, with_next_step
 from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 
@@ -88,3 +89,15 @@ def test_who_waits_longer_than_the_policy_allows_is_told_so() -> None:
 
 def test_without_rules_nothing_keeps_a_job() -> None:
     assert kept(job("a"), SchedulerPolicy(), at(3), {"ann": 100}) is None
+
+
+def test_whoever_waits_is_told_what_to_do_next():
+    far = queue.HELD
+    assert with_next_step(far) == far
+    assert with_next_step(None) is None
+    without = queue._waits_slot(1, 0)
+    assert not without.hint
+    assert with_next_step(without).render_hint() == BY_ITSELF.render()
+    quiet = kept(job("a"), SchedulerPolicy(quiet_hours=("22:00-06:00",), quotas={"*": 2}), at(23), {})
+    full = kept(job("a"), SchedulerPolicy(quotas={"*": 2}), at(23), {"ann": 2.0})
+    assert [bound.reason.hint[:19] for bound in (quiet, full)] == ["It starts by itself"] * 2
