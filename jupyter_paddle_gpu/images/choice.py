@@ -138,7 +138,7 @@ def _of_maker(maker: Maker, machine: str) -> list[Candidate]:
                     text="{image} is Paddle's development image for {vendor}; the framework itself is installed on "
                     "top.",
                     hint="In an image of your own (docs/images-of-your-own.md): `{command}`." if command else "",
-                    params={"image": row.reference, "vendor": maker.name, "command": command},
+                    params={"image": row.reference, "vendor": maker.title, "command": command},
                 ),
             ),
         )

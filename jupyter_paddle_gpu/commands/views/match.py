@@ -32,8 +32,9 @@ class MatchView(TableView):
         self.data: JobExplained = explained
 
     def lead(self, say: Speech) -> str:
-        """The decision."""
-        return self.data.reason.render(say.translate)
+        """The decision, and what to do next where something is."""
+        reason = self.data.reason
+        return " ".join(filter(None, (reason.render(say.translate), reason.render_hint(say.translate))))
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -17,6 +17,12 @@ ALONE = Message(
     hint="`jupyter paddle-gpu doctor` says how all users of this machine wait in one.",
 )
 
+NEXT = Message(
+    code="queue_next",
+    text="Your jobs start by themselves. `jupyter paddle-gpu queue move JOB` puts one before your others, `queue hold "
+    "JOB` lets all others go first.",
+)
+
 
 class QueueView(TableView):
     """A row for each job that waits."""
@@ -49,8 +55,10 @@ class QueueView(TableView):
     def sentences(self, say: Speech) -> Sequence[Message]:
         """What the policy gives this user, why nothing is foretold of some, and that others' jobs are not seen, where
         they are not."""
+        mine = any(one.mine and not one.held for one in self.data.entries)
         far = any(one.reason is not None and one.reason.hint == TOO_FAR.text for one in self.data.entries)
-        return (*((TOO_FAR,) if far else ()), *_given(self.data), *(() if self.data.shared else (ALONE,)))
+        said = (*((NEXT,) if mine else ()), *((TOO_FAR,) if far else ()), *_given(self.data))
+        return said if self.data.shared else (*said, ALONE)
 
 
 def _given(seen: Seen) -> Iterator[Message]:
@@ -74,4 +82,9 @@ def starts_in(say: Speech, starts: float | None, now: float) -> str:
     """How long it takes until then, in words; a dash where nobody knows."""
     if starts is None:
         return "–"
-    return say("soon") if starts - now < 1 else say("about {time}", time=duration(starts - now))
+    return say("soon") if starts - now < 1 else say("about {time}", time=_about(starts - now))
+
+
+def _about(seconds: float) -> str:
+    """Nobody knows the tenths of a wait."""
+    return f"{seconds:.0f} s" if seconds < 60 else duration(seconds)

@@ -109,6 +109,7 @@ def test_a_job_behind_another_users_is_told_so_and_on_which_step_it_stands(tmp_p
     assert explained.reason == entry.reason and explained.reason.code == "waits_quota", "in the queue's words"
     assert (entry.level, entry.priority) == (7, 0)
     told = [said.render() for said in QueueView(msgspec.structs.replace(seen, shared=True)).sentences(Speech("en"))]
-    assert told == ["The policy gives your jobs priority 7.", "The policy gives your jobs 2 devices at once."]
+    assert told[0].startswith("Your jobs start by themselves.")
+    assert told[1:] == ["The policy gives your jobs priority 7.", "The policy gives your jobs 2 devices at once."]
     rows = QueueView(QueueSeen(time=0.0, entries=(entry,))).rows(Speech("en"))
     assert rows[0][3] == "7"
