@@ -6,10 +6,12 @@ followed, nothing but a plain file is opened, and of each user only so many file
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import hashlib
 import os
 import re
+import secrets
 import stat
 import time
 from collections import Counter
@@ -24,6 +26,8 @@ FILES_OF_A_USER = 32
 PROTECTED_LINKS = Path("/proc/sys/fs/protected_hardlinks")
 _NAMES = 8
 """So many names are tried for one's own file, should somebody else have made one of that name."""
+_SECRET = "claims.name"
+"""In a store's own folder: what makes a name that nobody foretells, where somebody else has made files of all those."""
 DEAR_SECONDS = 0.05
 """Processor time of a look through the folder from which on it is not repeated at once: some 20,000 names."""
 RESTS = 20
@@ -119,6 +123,8 @@ def open_own(folder: Path, store: Path, size: int) -> int:
             failure = error
             continue
         return descriptor
+    if failure is not None and failure.errno != errno.ENOSPC and _make_secret(store):  # somebody took them all
+        return open_own(folder, store, size)
     assert failure is not None
     raise failure
 
@@ -139,9 +145,32 @@ def own_inode(folder: Path, store: Path) -> int | None:
 
 
 def own_paths(folder: Path, store: Path) -> Iterator[Path]:
-    """Where a store's own file may lie, the first name first."""
-    name = f"{os.geteuid()}-{hashlib.sha256(os.fsencode(store)).hexdigest()[:16]}"
-    return (folder / (f"{name}-{number}" if number else name) for number in range(_NAMES))
+    """Where a store's own file may lie, the first name first; at last, where the store has one, under a name that
+    nobody else could foretell."""
+    name = _name_of(store, b"")
+    yield from (folder / (f"{name}-{number}" if number else name) for number in range(_NAMES))
+    with contextlib.suppress(OSError):
+        yield folder / _name_of(store, (store / _SECRET).read_bytes())
+
+
+def _name_of(store: Path, secret: bytes) -> str:
+    return f"{os.geteuid()}-{hashlib.sha256(os.fsencode(store) + secret).hexdigest()[:16]}"
+
+
+def _make_secret(store: Path) -> bool:
+    """Whether the store has a name from now on that it had not: the first of its processes that wants one makes it."""
+    if (store / _SECRET).exists():
+        return False
+    made = store / f"{_SECRET}.{os.getpid()}"
+    try:
+        made.write_bytes(secrets.token_bytes(16))
+        with contextlib.suppress(FileExistsError):
+            made.chmod(0o600)
+            (store / _SECRET).hardlink_to(made)  # whole, and once
+        made.unlink()
+    except OSError:
+        return False
+    return True
 
 
 def _is_own(descriptor: int, name: str) -> bool:

@@ -34,7 +34,7 @@ class Queue:
         """All that wait now, other users' jobs among them. Where nobody looks after them, somebody does from now on."""
         self._nudge()
         plan = self._planner.plan(self._queued(), self._store.select(states=ACTIVE))
-        return view(plan, rows.owner(), self._settings)
+        return view(plan, rows.owner(), self._settings.now())
 
     def first(self) -> str:
         """The job of this store that stands before all others of it; empty: none waits."""

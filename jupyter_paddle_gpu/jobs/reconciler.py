@@ -37,7 +37,7 @@ from .monitoring.endings import Ending, ending_of, with_measurements
 from .monitoring.notifying import Notifying, Tell
 from .monitoring.observing import Observing, Seen
 from .monitoring.sampling import Sampling
-from .scheduling import queue
+from .scheduling import admission, queue
 from .scheduling.planning import Planner
 from .scheduling.queue_view import place_of, with_next_step
 from .scheduling.starting import Starting
@@ -140,13 +140,16 @@ class Reconciler:
                 continue
             if turn.job.spec.engine not in self._engines:
                 rows.fail(self._store, turn.job, reasons.engine_unknown(turn.job.spec.engine))
+            elif turn.reason is not None and turn.reason.code == admission.WAITED_TOO_LONG:
+                rows.fail(self._store, turn.job, turn.reason)
             elif turn.hopeless and turn.reason:  # it was not when it was accepted
                 if (told := no_longer(turn.reason)) != turn.job.reason:
                     rows.tell(self._store, turn.job, told)
             elif turn.start:
                 rows.guard(self._store, turn.job, partial(self._begin, turn=turn))
             else:
-                rows.tell_place(self._store, turn.job, with_next_step(turn.reason), place_of(turn, turn.job.place, time.time()))
+                place = place_of(turn, turn.job.place, time.time())
+                rows.tell_place(self._store, turn.job, with_next_step(turn.reason), place)
 
     def _begin(self, job: Job, turn: queue.Turn) -> None:
         names = self.planner.names(turn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -65,6 +65,7 @@ class JobSettings:
             One by default: two trainings on the same cores take longer than one after the other.
         order: quiet hours, devices of one user, longest wait.
         common: the same as the system's file alone has it: the order among users must be one for all.
+        follow: asked for both as the files have them now; None: they stay as they are.
         turn_seconds: how long another user's job whose turn it is may take until it is passed by.
         passed_seconds: for how long then that user's jobs hold up nobody.
         told_seconds: most time between two words to others of what this store's jobs have used.
@@ -93,6 +94,7 @@ class JobSettings:
     default_cpu_slots: int = 1
     order: SchedulerPolicy = field(default_factory=SchedulerPolicy)
     common: SchedulerPolicy = field(default_factory=SchedulerPolicy)
+    follow: Callable[[], tuple[SchedulerPolicy, SchedulerPolicy]] | None = None
     turn_seconds: float = 20.0
     passed_seconds: float = 600.0
     told_seconds: float = 30.0
@@ -118,6 +120,12 @@ class JobSettings:
         """These settings as a policy has them."""
         slots = {**self.cpu_slots, **policy.cpu_slots}
         return replace(self, cpu_slots=slots, order=order or self.order, common=common or self.common)
+
+    def now(self) -> JobSettings:
+        """These settings with the rules of the queue as the policy files have them now."""
+        order, common = (self.order, self.common) if self.follow is None else self.follow()
+        same = order is self.order and common is self.common
+        return self if same else replace(self, order=order, common=common)
 
     def slots(self, engine: str) -> int:
         """How many jobs without a device may run on an engine at once."""

@@ -246,11 +246,12 @@ class Components:
         def build() -> JobService:
             from ..jobs.service import JobService
             from ..jobs.settings import JobSettings
+            from .policies.following import Following
 
             return JobService.open(
                 self.engines,
                 data_folder=self.settings.data_folder,
-                settings=JobSettings().within(self.policies.jobs, self.policies.scheduler, self.policies.common),
+                settings=JobSettings(follow=Following(self.settings, self.registry.types)).within(self.policies.jobs),
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
                 factory=DISPATCHER,
                 dispatcher_environment=self._dispatcher_environment(),

@@ -69,13 +69,15 @@ def test_a_folder_that_is_full_of_names_is_looked_through_when_a_device_is_taken
     assert len(looked) == 2
 
 
-def test_somebody_has_made_a_file_of_ones_own_name(people, shared):
+def test_somebody_has_made_files_of_all_of_ones_own_names(people, shared):
     people(0).holding("A").kill()
     (own,) = shared.iterdir()
     own.unlink()
-    people(2).run(f"open({str(own)!r}, 'w').close()")
+    people(2).run(f"[open({str(own)!r} + end, 'w').close() for end in ('', *(f'-{{n}}' for n in range(20)))]")
     people(0).holding("A")
-    assert people(1).sees() == {"A": "61001 job"}
+    people(0).holding("B", job="second")
+    assert people(1).sees() == {"A": "61001 job", "B": "61001 second"}
+    assert people(0).sees() == {}
 
 
 NEWCOMER = """

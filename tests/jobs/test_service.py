@@ -18,7 +18,7 @@ from jupyter_paddle_gpu.domain.jobs.job import Job, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.jobs.service import JobService
-from jupyter_paddle_gpu.jobs.settings import JobSettings
+from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 
 LOOP = "import time\nprint('started', flush=True)\nwhile True:\n    time.sleep(0.05)"
 
@@ -275,6 +275,18 @@ def test_a_job_that_could_never_start_is_not_accepted(service: JobService, spec:
     job = service.submit(spec(resources=Resources(gpus=1), insisted=told), make_notebook("1"))
     assert service.wait(job.id, 1).state == "queued", "whoever insists waits for one"
     service.cancel(job.id)
+
+
+def test_a_job_that_waits_longer_than_the_policy_allows_fails(open_service: Any, spec: Any, make_notebook: Any) -> None:
+    rules: list[SchedulerPolicy] = [SchedulerPolicy()]
+    service = open_service(settings=JobSettings(follow=lambda: (rules[0], rules[0])))
+    service._dispatcher = None
+    job = service.submit(spec(), make_notebook("1"))
+    service.store.change(job.id, lambda now: msgspec.structs.replace(now, created=now.created - 100))
+    rules[0] = SchedulerPolicy(timeout=50)  # the file says so from now on
+    service.start()
+    ended = service.wait(job.id, 180)
+    assert (ended.state, ended.started, ended.reason.code) == ("failed", None, "waited_too_long")
 
 
 def test_a_job_whose_cards_vanish_waits_and_is_placed_anew(

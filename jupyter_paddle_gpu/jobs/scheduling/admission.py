@@ -12,6 +12,8 @@ from ..settings import SchedulerPolicy
 
 EVERYBODY = "*"
 """In `quotas` and `priorities`: whoever is not named."""
+WAITED_TOO_LONG = "waited_too_long"
+"""Code of what a job ends with that did not start in the time that the policy allows."""
 _T = TypeVar("_T")
 
 
@@ -66,10 +68,10 @@ def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
     if order.timeout is None or job.attempts or now - job.created <= order.timeout:
         return None
     reason = Message(
-        code="waited_too_long",
-        text="It waited longer than the {seconds} s that the policy allows.",
+        code=WAITED_TOO_LONG,
+        text="It waited longer than the {seconds} s that the policy allows, and was not started.",
         hint="Submit it again when there is room, or raise `scheduler.timeout`.",
-        params={"seconds": order.timeout},
+        params={"seconds": f"{order.timeout:g}"},
     )
     return Kept(reason, hopeless=True)
 

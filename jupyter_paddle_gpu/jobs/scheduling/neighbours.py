@@ -113,7 +113,7 @@ class Neighbours:
             pseudo.pop(job.id, None)
         common = [job for job in own if self._waits(job)]
         lines = [_own_line(common, mine, seconds, at.time, user), *(_line(one, pseudo) for one in others)]
-        usage, policy = _usage(posted, at), self._settings.common
+        usage, policy = _usage(posted, at), self._settings.now().common
         rules = Rules(priorities=policy.priorities, aging=policy.aging)
         by_id = {**pseudo, **{job.id: job for job in own}}
         ranked = fairness.ranked(lines, usage, rules, at.time)

@@ -95,7 +95,7 @@ class Planner:
             supply=supply,
             held=whole_of(held),
             shared=shares_of(held),
-            settings=self._settings,
+            settings=self._settings.now(),
             now=time.time(),
             policy=self.policy,
             known=seen.known,
@@ -125,7 +125,7 @@ class Planner:
         """The turn of a job if it were the only one and nobody had a device."""
         asked = {job.spec.engine} if wants_device(job) else set[str]()
         supply = Supplies(self._engines, self._settings, self._inventory).ask(asked)
-        now, settings = time.time(), self._settings
+        now, settings = time.time(), self._settings.now()
         (turn,) = queue.turns((job,), (), claims={}, supply=supply, settings=settings, now=now, policy=self.policy)
         return turn
 
@@ -149,7 +149,7 @@ class Planner:
             held=whole_of(held),
             shared=shares_of(held),
             supply=lambda name: supply,
-            settings=self._settings,
+            settings=self._settings.now(),
             now=time.time(),
             policy=self.policy,
             known=seen.known,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from pathlib import Path
 
 import msgspec
@@ -229,6 +231,6 @@ def test_the_systems_file_has_one_place_that_no_variable_moves(monkeypatch):
 @pytest.mark.parametrize("page", ["configuration.md", "images-of-your-own.md"])
 def test_the_files_that_the_documents_show_are_right(tmp_path, page):
     text = (Path(__file__).parents[3] / "docs" / page).read_text()
-    start = text.index("    {\n") if page == "configuration.md" else text.index('{"images"')
-    policy, _ = json.JSONDecoder().raw_decode(text[start:].lstrip())
-    assert load_policies(written(tmp_path, policy), tmp_path, TYPES).images.allowed == ("registry.example/team/*",)
+    shown = re.search(r"```yaml\n(.*?)```|^( {4}\{\n.*?^ {4}\})", text, re.DOTALL | re.MULTILINE)
+    (tmp_path / "shown.yaml").write_text(shown[1] or textwrap.dedent(shown[2]))
+    assert load_policies(tmp_path / "shown.yaml", tmp_path, TYPES).images.allowed == ("registry.example/team/*",)
