@@ -112,7 +112,7 @@ def _quiet(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
             reason = Message(
                 code="waits_quiet",
                 text="Waits until the quiet hours ({span}) are over.",
-                hint="It starts by itself then. On the CPU (`--gpus 0`) a job may start at any time.",
+                hint="It starts by itself then. On the CPU a job may start at any time.",
                 params={"span": span},
             )
             return Kept(reason)
