@@ -7,6 +7,7 @@ import click
 from . import options
 from .arguments import wants_json
 from .face import Face, View
+from .views.details import DetailsView
 from .views.live import SPARK_CELLS, SPARK_SECONDS, LiveView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
@@ -24,16 +25,21 @@ from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesVie
     metavar="SECONDS",
     help="How often they are shown anew.",
 )
+@click.option("--details", is_flag=True, help="What else each tells: errors, links, fans, modes …")
 @options.json_option
 @click.pass_obj
-def gpus(face: Face, /, *, catalogue: bool, engine: str, once: bool, watch: bool, interval: float) -> View | None:
+def gpus(
+    face: Face, /, *, catalogue: bool, engine: str, once: bool, watch: bool, interval: float, details: bool
+) -> View | None:
     """List devices: this machine's, an engine's, or known ones."""
-    if watch and (catalogue or once or wants_json()):
+    if watch and (catalogue or once or details or wants_json()):
         raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
     if catalogue:
         return CatalogueView(face.services.accelerators())
     if wants_json():
         return InventoryView(face.services.inventory(engine))
+    if details:
+        return DetailsView(face.services.inventory(engine))
 
     def now() -> View:
         history = None if engine else face.services.device_history(SPARK_SECONDS, SPARK_CELLS)

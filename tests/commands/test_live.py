@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.commands.views.details import DetailsView
 from jupyter_paddle_gpu.commands.views.live import LiveView, spark
 from jupyter_paddle_gpu.domain.devices import (
     Device,
@@ -117,3 +118,14 @@ def test_who_is_joined_to_whom_is_drawn_where_there_is_nvlink() -> None:
     assert ">NV4</td>" in LiveView(inventory).html(Speech("en"))
     by_bus = msgspec.structs.replace(inventory, links=links[2:])
     assert "PHB" not in drawn(LiveView(by_bus), 200), "without NVLink there is nothing to choose"
+
+
+def test_what_a_card_cannot_tell_is_a_dash_in_its_details() -> None:
+    told = DeviceDetails(clock=1410, clock_max=1980, throttling=("heat",), fans=(30, 31), mig=False, ecc_corrected=5)
+    cards = [
+        Device(id=str(n), index=n, vendor="nvidia", name="Card", details=own) for n, own in enumerate((told, None))
+    ]
+    first, second = DetailsView(Inventory(time=0.0, host=HOST, devices=tuple(cards))).rows(Speech("en"))
+    assert first[2:8] == ("1410 / 1980 MHz", "–", "heat", "5 / –", "–", "30 / 31 %")
+    assert (first[1], first[-1]) == ("–", "no")
+    assert set(second[1:]) == {"–"}

@@ -19,7 +19,7 @@ import { Info, NO_BREAK } from '../common/info';
 import { Bar, type IBarPart } from '../common/pieces';
 import { Sentence } from './sentence';
 import { Unchecked } from './unchecked';
-import { deviceName, figures, shortName } from './words';
+import { details, deviceName, figures, shortName } from './words';
 
 /** Samples with which a course begins to say something. */
 const LEAST_SAMPLES = 2;
@@ -77,7 +77,12 @@ export function Device(props: {
             label={trans.__('How busy it was in the last minutes')}
           />
         )}
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-figures" title={figures(device)}>
+        <span
+          className="jp-PaddleGpu-muted jp-PaddleGpu-figures"
+          title={
+            device.simulated ? '' : [figures(device), details(device, trans)].join('\n').trim()
+          }
+        >
           {device.utilization === null ? '' : `${device.utilization} %`}
         </span>
       </div>

@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IDevice } from '../../domain';
-import { duration } from '../../format';
+import { bytes, duration } from '../../format';
 
 /** `GPU 1`, `NPU 1` by its maker's word; a simulated card beside a real one of the same number is told apart. */
 export function deviceName(device: IDevice, trans: TranslationBundle): string {
@@ -48,6 +48,44 @@ export function figures(device: IDevice): string {
   ]
     .filter(Boolean)
     .join(' · ');
+}
+
+/** What else a card tells, a line each. */
+export function details(device: IDevice, trans: TranslationBundle): string {
+  const own = device.details;
+  if (!own) {
+    return '';
+  }
+  const pair = (now: unknown, most: unknown, unit = '') =>
+    (now ?? most ?? null) === null ? null : `${now ?? '–'} / ${most ?? '–'}${unit}`;
+  const link = (generation: number | null, width: number | null) =>
+    generation === null ? null : `${generation} x${width ?? '–'}`;
+  const yes = (is: boolean | null) =>
+    is === null ? null : is ? trans.__('yes') : trans.__('no');
+  const rows: [string, string | null][] = [
+    [trans.__('Reserved'), own.memory_reserved === null ? null : bytes(own.memory_reserved)],
+    [trans.__('Clock'), pair(own.clock, own.clock_max, ' MHz')],
+    [
+      trans.__('Held back by'),
+      own.throttling && (own.throttling.join(', ') || trans.__('nothing'))
+    ],
+    [trans.__('Memory errors'), pair(own.ecc_corrected, own.ecc_uncorrected)],
+    [
+      'PCIe',
+      pair(
+        link(own.pcie_generation, own.pcie_width),
+        link(own.pcie_generation_max, own.pcie_width_max)
+      )
+    ],
+    [trans.__('Fans'), own.fans.length ? `${own.fans.join(' / ')} %` : null],
+    [trans.__('Encoder'), pair(own.encoder, own.decoder, ' %')],
+    [trans.__('Compute mode'), own.compute_mode],
+    [trans.__('Persistence'), yes(own.persistence)],
+    ['MIG', yes(own.mig)]
+  ];
+  return rows
+    .map(([what, value]) => `${what}: ${value ?? trans.__('not available')}`)
+    .join('\n');
 }
 
 export function stepTime(seconds: number, trans: TranslationBundle): string {
