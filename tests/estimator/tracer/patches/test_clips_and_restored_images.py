@@ -86,8 +86,8 @@ class SRDataset(BaseDataset):
         f"ppgan/datasets/{module}": f"""
 from .base_dataset import BaseDataset
 class {kind}(BaseDataset):
-    def __init__(self, ann_file):
-        self.ann_file = ann_file
+    def __init__(self, ann_file, lq_folder="X4"):
+        self.ann_file, self.lq_folder = ann_file, lq_folder
         self.data_infos = self.prepare_data_infos()
     def prepare_data_infos(self):
         return open(self.ann_file).readlines()
@@ -141,6 +141,10 @@ KINDS = {
     "sequences": (
         IMAGES.format(module="vsr_reds_dataset", kind="VSRREDSDataset", given="'data/absent.txt'"),
         ["uint8[4, 3, 23, 40]", "uint8[4, 3, 90, 160]"], "pictures_made_up",
+    ),
+    "blurred": (
+        IMAGES.format(module="vsr_reds_dataset", kind="VSRREDSDataset", given="'data/absent.txt', 'train_blur/X4'"),
+        ["uint8[4, 3, 90, 160]", "uint8[4, 3, 90, 160]"], "pictures_made_up",
     ),
     "septuplets": (
         IMAGES.format(module="vsr_vimeo90k_dataset", kind="VSRVimeo90KDataset", given="'data/absent.txt'"),

@@ -81,13 +81,13 @@ class City(Dataset):
     def __getitem__(self, index):
         image, mask = (np.asarray(Image.open(path)) for path in self.file_list[index])
         assert mask.ndim == 2
-        return {"image": image[:64, :64].transpose(2, 0, 1), "label": mask[:64, :64].astype("int64")}
+        return {"image": image[:64, :64].transpose(2, 0, 1), "label": mask[:64, :64].astype("int64"), "steps": []}
     def __len__(self):
         return len(self.file_list)
 ''')
 data = base.City("data/city")
 """
-    + TRAIN
+    + TRAIN.replace("batch_size=4", "batch_size=16")
 )
 BOXES = (
     MODULES
@@ -117,6 +117,42 @@ data.check()
 """
     + TRAIN
 )
+PEOPLE = (
+    MODULES
+    + """
+points = module("ppdet.data.source.keypoint_coco", '''
+import numpy as np
+import paddle
+from PIL import Image
+class KeypointTopDownBaseDataset(paddle.io.Dataset):
+    def __init__(self, anno_path, num_joints):
+        self.ann_info, self.db, self.img_ids = {"num_joints": num_joints}, [], []
+        self.parse_dataset(anno_path)
+    def parse_dataset(self, anno_path):
+        open(anno_path)
+    def __getitem__(self, index):
+        record = self.db[index]
+        assert (record["center"] > record["scale"]).all() and record["joints_vis"].shape == (17, 3)
+        return np.asarray(Image.open(record["image_file"]))[:48, :64].transpose(2, 0, 1), record["gt_joints"]
+    def __len__(self):
+        return len(self.db)
+class KeypointBottomUpBaseDataset(paddle.io.Dataset):
+    __init__, parse_dataset = (vars(KeypointTopDownBaseDataset)[name] for name in ("__init__", "parse_dataset"))
+    return_bbox = return_class = False
+    def _get_imganno(self, index):
+        raise NotImplementedError
+    def __getitem__(self, index):
+        record = self._get_imganno(index)
+        assert record.keys().isdisjoint(("gt_bbox", "gt_class", "gt_areas"))
+        assert tuple(record["im_shape"][:2]) == record["mask"].shape
+        return np.asarray(Image.open(record["image_file"]))[:48, :64].transpose(2, 0, 1), record["gt_joints"]
+    def __len__(self):
+        return len(self.img_ids)
+''')
+data = points.{kind}("data/people.json", 17)
+"""
+    + TRAIN
+)
 WEIGHTS = (
     """
 import sys
@@ -138,10 +174,14 @@ def load_pretrain_weight(model, path):
     raise RuntimeError("no network")
 """
 SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL}
+SOURCES["person"] = PEOPLE.replace("{kind}", "KeypointTopDownBaseDataset")
+SOURCES["people"] = PEOPLE.replace("{kind}", "KeypointBottomUpBaseDataset")
 INPUTS = {
     "classes": ["uint8[4, 3, 24, 32]", "int64[4]"],
-    "masks": ["uint8[4, 3, 64, 64]", "int64[4, 64, 64]"],
+    "masks": ["uint8[16, 3, 64, 64]", "int64[16, 64, 64]"],
     "boxes": ["uint8[4, 3, 48, 48]", "float32[4, 10, 4]", "int64[4, 1]"],
+    "person": ["uint8[4, 3, 48, 64]", "float32[4, 17, 3]"],
+    "people": ["uint8[4, 3, 48, 64]", "float32[4, 3, 17, 3]"],
     "weights": ["float32[4, 3, 8, 8]"],
 }
 

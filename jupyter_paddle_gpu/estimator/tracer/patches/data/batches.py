@@ -115,7 +115,7 @@ def _put_together(runtime: Tensors, loader: Any, size: int, indices: list[Any]) 
 def repeated(runtime: Tensors, batch: Any, size: int) -> Any:
     """A batch of few samples as one of `size`: small arrays repeat all of them, large ones the first, in its place."""
     if isinstance(batch, (list, tuple)):
-        if all(isinstance(item, (str, bytes)) for item in batch):
+        if batch and all(isinstance(item, (str, bytes)) for item in batch):
             return [batch[i % len(batch)] for i in range(size)]
         return [repeated(runtime, item, size) for item in batch]
     if isinstance(batch, dict):

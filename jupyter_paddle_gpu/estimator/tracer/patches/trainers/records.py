@@ -16,6 +16,8 @@ from .pictures import COUNT, HEIGHT, WIDTH, picture
 
 BOXES = 7
 """Objects of a picture: COCO has 7.3 on average (Lin et al., Microsoft COCO, 2014, section 5)."""
+PEOPLE = 3
+"""People of a picture with keypoints: COCO has 2.7 (https://cocodataset.org/#keypoints-2020)."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,45 @@ def _detection(data_set: Any) -> None:
     data_set.roidbs = [{name: value for name, value in record.items() if name in wanted}] * COUNT
 
 
+def _person(data_set: Any) -> None:
+    """`db` of `ppdet/data/source/keypoint_coco.py`: a person in the middle of a picture, all of whose joints are
+    seen."""
+    joints = int(data_set.ann_info["num_joints"])
+    record = {
+        "image_file": picture(),
+        "im_id": 1,
+        "center": np.array([WIDTH / 2, HEIGHT / 2], "float32"),
+        "scale": np.array([WIDTH / 200, HEIGHT / 200], "float32"),
+        "score": 1,
+        "gt_joints": np.full((joints, 3), HEIGHT / 2, "float32"),
+        "joints_vis": np.ones((joints, 3), "float32"),
+    }
+    data_set.db = [record] * COUNT
+
+
+def _people(data_set: Any) -> None:
+    """What `_get_imganno` of the same file tells of a picture with several people."""
+    joints = int(data_set.ann_info["num_joints"])
+    edges = np.arange(PEOPLE, dtype="float32")[:, None] * 16
+    record = {
+        "image_file": picture(),
+        "im_id": 1,
+        "im_shape": np.array([HEIGHT, WIDTH, 1]),
+        "gt_joints": np.full((PEOPLE, joints, 3), HEIGHT / 2, "float32"),
+        "gt_bbox": np.concatenate([edges, edges, edges + 128, edges + 160], 1),
+        "gt_class": np.zeros((PEOPLE, 1), "float32"),
+        "gt_areas": np.full((PEOPLE,), 128 * 160, "float32"),
+        "mask": np.ones((HEIGHT, WIDTH), bool),
+    }
+    absent = {name for name, told in _TOLD.items() if not getattr(data_set, told, told == "return_mask")}
+    data_set.img_ids = list(range(COUNT))
+    data_set._get_imganno = lambda _: {name: value for name, value in record.items() if name not in absent}
+
+
+_TOLD = {"gt_bbox": "return_bbox", "gt_class": "return_class", "gt_areas": "return_area", "mask": "return_mask"}
+"""What such a data set tells only where it is asked to."""
+
+
 def _segmentation(data_set: Any) -> None:
     """`file_list` of `paddleseg/datasets/dataset.py`: a picture and its labels."""
     data_set.file_list = [[picture(getattr(data_set, "img_channels", 3)), picture(1)]] * COUNT
@@ -77,6 +118,8 @@ def _faces(data_set: Any) -> None:
 
 
 FORMATS = (
+    Format("ppdet.data.source.keypoint_coco.KeypointTopDownBaseDataset", _person),
+    Format("ppdet.data.source.keypoint_coco.KeypointBottomUpBaseDataset", _people),
     Format("ppdet.data.source.dataset.DetDataset", _detection),
     Format("paddleseg.datasets.dataset.Dataset", _segmentation),
     Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),

@@ -22,7 +22,7 @@ REDS_FRAMES, REDS = 100, (1280, 720)
 VIMEO_FRAMES, VIMEO = 7, (448, 256)
 """Those of Vimeo-90K's septuplets (Xue et al., 2019)."""
 SCALE = 4
-"""By how much the pictures of both are reduced."""
+"""By how much the pictures of both are reduced; REDS has blurred ones in full size besides (`train_blur`)."""
 
 
 def _scanned(session: Session, original: Callable[..., Any], path: Any) -> Any:
@@ -49,13 +49,16 @@ def _videos(session: Session, original: Callable[..., Any], self: Any) -> Any:
         return original(self)
     session.note("pictures_made_up")
     width, height = REDS
-    key = "stand-in/00000000"
+    # Of several truths frames are asked for by their video alone (`GetNeighboringFramesIdx`).
+    key = "stand-in" if type(self).__name__ == "VSRREDSMultipleGTDataset" else "stand-in/00000000"
+    scale = 1 if "blur" in self.lq_folder and "bicubic" not in self.lq_folder else SCALE
     paths = {
-        "lq_path": _video(picture(3, width // SCALE, height // SCALE), "lq"),
+        "lq_path": _video(picture(3, width // scale, height // scale), "lq"),
         "gt_path": _video(picture(3, width, height), "gt"),
     }
     frames = getattr(self, "num_frames", REDS_FRAMES)
-    return [{**paths, "key": key, "max_frame_num": REDS_FRAMES, "num_frames": frames}] * COUNT
+    counts = {"max_frame_num": REDS_FRAMES, "sequence_length": REDS_FRAMES, "num_frames": frames}
+    return [{**paths, "key": key, **counts}] * COUNT
 
 
 def _video(frame: str, name: str) -> str:

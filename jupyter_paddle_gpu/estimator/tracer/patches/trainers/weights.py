@@ -7,12 +7,18 @@ from typing import Any
 
 from ...session import Session
 from ..awaited import Awaited
+from ..environment import WEIGHTS
 from ..patch import Patch
 
 
 def _weights(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """What loads pretrained weights into a model: it keeps its own."""
     session.note("weights_absent")
+
+
+def _path(session: Session, original: Callable[..., Any], address: Any, *args: Any, **kwargs: Any) -> str:
+    """What downloads pretrained weights: a path that `paddle.load` knows as theirs."""
+    return f"{WEIGHTS}{address}"
 
 
 LOADS = (
@@ -30,3 +36,4 @@ def patches() -> Iterator[Patch]:
     """Of modules that these programs import."""
     for module, name in LOADS:
         yield Patch(Awaited(module), name, _weights)
+    yield Patch(Awaited("paddleseg.utils.utils"), "download_pretrained_model", _path)
