@@ -20,8 +20,11 @@ export const WITH_CARDS = {
   serverOptions: { cards: CARDS, environment: { PADDLE_GPU_SIMULATE: 'RTX 4090' } }
 };
 
-/** A training that needs a file that is not there; samples of a batch and the LSTM's width say how much it takes. */
-export function tagger(samples: number, width: number): object {
+/**
+ * A training that needs a file that is not there; samples of a batch and the LSTM's width say how much it takes. Seconds
+ * behind each step leave the processor to others.
+ */
+export function tagger(samples: number, width: number, rest = 0): object {
   return notebook([
     `import paddle
 from paddle import nn
@@ -39,13 +42,13 @@ LENGTH = 128`,
 
 model = Tagger()
 optimizer = paddle.optimizer.AdamW(parameters=model.parameters())`,
-    `for step in range(400):
+    `${rest ? 'import time\n' : ''}for step in range(400):
     x = paddle.randint(0, vocab_size, [${samples}, LENGTH])
     y = paddle.randint(0, 9, [${samples}, LENGTH])
     loss = nn.functional.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step()
-    optimizer.clear_grad()`
+    optimizer.clear_grad()${rest ? `\n    time.sleep(${rest})` : ''}`
   ]);
 }
 

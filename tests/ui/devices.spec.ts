@@ -12,7 +12,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
   page,
   server
 }) => {
-  writeFileSync(join(server.root, 'tagger.ipynb'), JSON.stringify(tagger(64, 64)));
+  writeFileSync(join(server.root, 'tagger.ipynb'), JSON.stringify(tagger(64, 64, 0.5)));
   await openNotebook(page, server, 'tagger.ipynb');
   const panel = await openPanel(page);
   const memory = panel.getByRole('region', { name: 'Memory of one training step' });
