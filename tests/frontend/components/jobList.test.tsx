@@ -6,7 +6,7 @@ import * as React from 'react';
 import { act } from 'react';
 
 import { findJobs, JobList } from '../../../src/components/jobs/list';
-import type { ISweep } from '../../../src/domain';
+import type { IJob, ISweep } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { PanelModel } from '../../../src/models/panel';
@@ -14,6 +14,7 @@ import * as drawing from '../drawing';
 import { answer, apiOn, job, sweep, trans } from '../helpers';
 
 const MANY = 200;
+const FAILED = { failure: { cell: 6, line: 5, name: 'E', value: '' } } as IJob['result'];
 
 let box: HTMLElement;
 let model: PanelModel;
@@ -24,7 +25,8 @@ beforeEach(async () => {
     job(`job ${n}`, {
       created: n,
       state: n === 3 ? 'running' : n % 2 ? 'failed' : 'succeeded',
-      reason: n % 2 ? { code: 'cell_error', message: `Cell ${n} failed.`, hint: '' } : null
+      reason: n % 2 ? { code: 'cell_error', message: `Cell ${n} failed.`, hint: '' } : null,
+      result: n === MANY - 1 ? FAILED : null
     })
   );
   sweeps = [];
@@ -93,6 +95,18 @@ test('more come in portions, not all at once', () => {
 test('an old failure is one line; nothing is announced again', () => {
   expect(box.textContent).toContain('Cell 199 failed.');
   expect(box.querySelectorAll('[role=alert]').length).toBe(0);
+});
+
+test('a failed job leads to the cell that failed', () => {
+  const unfold = (name: string) => {
+    const button = box.querySelector<HTMLElement>(`[aria-label="Last lines of ${name}"]`);
+    act(() => button?.click());
+    draw();
+  };
+  unfold('job 199');
+  expect(box.textContent).toContain('Go to cell 7');
+  unfold('job 197');
+  expect(box.textContent).not.toContain('Go to cell');
 });
 
 test('a job is found by words of its name and state', () => {
