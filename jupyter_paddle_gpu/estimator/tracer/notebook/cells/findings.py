@@ -205,7 +205,8 @@ class Findings:
         passed_by = any(one.get("hides") for one in self._cells if one["index"] <= cell["index"])
         asked = [*self.questions, *self.late_questions, *self.failures]
         is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
-        is_first = not goes_on and (is_of_data or not (asked or self._data.passed))  # helpers pass by what nobody asks
+        hangs_on_data = bool(self._data.passed) and not stops.is_by_type(problem)  # helpers pass by what nobody asks
+        is_first = not goes_on and (is_of_data or not (asked or hangs_on_data))
         return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
 
     def _has_step(self) -> bool:

@@ -89,6 +89,11 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 
 
+def is_by_type(problem: BaseException) -> bool:
+    """Whether it is raised whatever the numbers are."""
+    return isinstance(problem, _BY_TYPE)
+
+
 def is_removed(problem: BaseException) -> bool:
     """Whether it hangs on types and names alone."""
     return isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
