@@ -2658,7 +2658,8 @@ export interface components {
          * @description What trains in a notebook.
          *
          *     Attributes:
-         *         loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand) or `none` (nothing trains).
+         *         loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand), `static` (an executor runs a graph) or
+         *             `none` (nothing trains).
          *         model: name of the class or constructor that is trained, and where it is built.
          *         amp: `off`, `O1`, `O2`; `amp_dtype` its `float16` or `bfloat16`.
          *         distribution: `none`, `data_parallel`, `fleet`, `launch`.
@@ -2678,7 +2679,7 @@ export interface components {
             cells: components["schemas"]["CodeCell"][];
             imports_paddle: boolean;
             /** @enum {unknown} */
-            loop: "custom" | "fit" | "none";
+            loop: "custom" | "fit" | "none" | "static";
             /** @default [] */
             layers: components["schemas"]["LayerFact"][];
             /** @default null */

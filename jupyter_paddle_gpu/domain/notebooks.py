@@ -119,7 +119,8 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What trains in a notebook.
 
     Attributes:
-        loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand) or `none` (nothing trains).
+        loop: `fit` (paddle.Model.fit), `custom` (backward and step by hand), `static` (an executor runs a graph) or
+            `none` (nothing trains).
         model: name of the class or constructor that is trained, and where it is built.
         amp: `off`, `O1`, `O2`; `amp_dtype` its `float16` or `bfloat16`.
         distribution: `none`, `data_parallel`, `fleet`, `launch`.
@@ -138,7 +139,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     cells: tuple[CodeCell, ...]
     imports_paddle: bool
-    loop: Literal["fit", "custom", "none"]
+    loop: Literal["fit", "custom", "static", "none"]
     layers: tuple[LayerFact, ...] = ()
     model: Fact | None = None
     optimizer: Fact | None = None

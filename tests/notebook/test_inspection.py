@@ -276,6 +276,13 @@ def test_what_is_installed(inspect: Inspect) -> None:
     assert facts.requirements == ("paddlenlp==2.8", "numpy<2", "einops", "-r requirements.txt", "a[b]", "tqdm", "'open")
 
 
+def test_a_graph_that_an_executor_runs_is_a_training(inspect: Inspect) -> None:
+    graph = "from paddle import static\nloss = build()\npaddle.optimizer.Adam().minimize(loss)"
+    facts = inspect("import paddle\npaddle.enable_static()", graph, "exe = static.Executor()")
+    assert (facts.loop, value(facts.optimizer)) == ("static", "Adam")
+    assert inspect("import paddle", graph).loop == "none", "nothing runs it"
+
+
 def test_a_broken_cell_leaves_the_rest_readable(inspect: Inspect) -> None:
     facts = inspect(
         NET, "def broken(:", "l = paddle.io.DataLoader(d, batch_size=4)", SETUP, LOOP.replace("loader", "l")

@@ -23,12 +23,13 @@ class Training(NamedTuple):
 
     Attributes:
         kind: as in `NotebookFacts.loop`.
-        call: the fit call, the backward call of a hand-written step, or the `train()` of a library's trainer.
+        call: the fit call, the backward call of a hand-written step, or the `train()` of a library's trainer; None of a
+            static graph.
         loops: loops around it, innermost first, through the functions that hold it.
         prepare: the `paddle.Model.prepare` call, where there is one.
     """
 
-    kind: Literal["fit", "custom", "none"]
+    kind: Literal["fit", "custom", "static", "none"]
     call: ast.Call | None
     loops: tuple[ast.For, ...]
     prepare: ast.Call | None
@@ -169,7 +170,7 @@ class TrainingReader:
         prepare = next((c for c in self.code.of_type(ast.Call) if self._is_prepare(c)), None)
         first = min([*fits, *backwards, *trainers], key=self.code.position, default=None)
         if first is None:
-            return Training("none", None, (), prepare)
+            return Training("static" if self._builds_a_graph() else "none", None, (), prepare)
         return Training("fit" if first in fits else "custom", first, tuple(self.enclosing_loops(first)), prepare)
 
     def _trainer(self, train: ast.Call) -> ast.Call | None:
@@ -186,6 +187,12 @@ class TrainingReader:
                 return None
             kind = bases[0]
         return None
+
+    def _builds_a_graph(self) -> bool:
+        """Whether an executor runs a program that an optimizer or `append_backward` was added to."""
+        calls = {self.names.last(call.func) for call in self.code.of_type(ast.Call)}
+        executors = (call for call in self.code.of_type(ast.Call) if self.names.is_paddle(call.func, "Executor"))
+        return not calls.isdisjoint(("minimize", "append_backward")) and any(executors)
 
     def _gradients_taken(self) -> list[ast.Call]:
         return [call for call in self.code.of_type(ast.Call) if self.names.qualified(call.func) == "paddle.grad"]
