@@ -1183,6 +1183,7 @@ export interface components {
          *         notes: what else is worth knowing.
          *         ways: what would make it fit, the nearest to what was asked first.
          *         searched: whether ways out were looked for: where not, an estimate with details finds them.
+         *         final: who insists is refused as well: the place's rules say so.
          *         limits: what the job may take of the machine; None: nothing limits it, or that is not known yet.
          *         shared_memory_bytes: of its /dev/shm; None: what every job gets.
          */
@@ -1200,6 +1201,8 @@ export interface components {
             ways: components["schemas"]["Way"][];
             /** @default false */
             searched: boolean;
+            /** @default false */
+            final: boolean;
             /** @default null */
             limits: components["schemas"]["Limits"] | null;
             /** @default null */

@@ -131,6 +131,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
         notes: what else is worth knowing.
         ways: what would make it fit, the nearest to what was asked first.
         searched: whether ways out were looked for: where not, an estimate with details finds them.
+        final: who insists is refused as well: the place's rules say so.
         limits: what the job may take of the machine; None: nothing limits it, or that is not known yet.
         shared_memory_bytes: of its /dev/shm; None: what every job gets.
     """
@@ -142,6 +143,7 @@ class Decision(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[Message, ...] = ()
     ways: tuple[Way, ...] = ()
     searched: bool = False
+    final: bool = False
     limits: Limits | None = None
     shared_memory_bytes: int | None = None
 

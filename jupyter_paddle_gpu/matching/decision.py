@@ -17,7 +17,7 @@ from ..domain.placements import Fit
 from . import sentences, waiting
 from .candidates import is_failed, usable
 from .learned.bandit import why
-from .offer import Offer
+from .offer import Kept, Offer
 from .policy import Policy
 from .score import best_group, scores
 from .seats import Seat, parts_of, seat_of
@@ -87,6 +87,8 @@ def decide(
     case = _Case(need, offer, choice, policy, len(choice.device_ids) or choice.gpus or 1, told)
     if (reason := without_device(offer.devices, policy, choice)) is not None:
         return _on_cpu(case, reason, host, ways)
+    if (kept := offer.rules(choice) if offer.rules is not None else None) is not None:
+        return _kept(kept, choice)
     real = [device for device in offer.devices if not device.simulated]
     if choice.device_ids:
         here = {device.id: device for device in real}
@@ -152,6 +154,13 @@ def _on_cpu(case: _Case, reason: Message, host: int | None, ways: Ways) -> Decis
     found = ways(most)
     reason = sentences.step_too_large(host, most, found)
     return Decision(outcome="refuse", reason=reason, ways=found or (), searched=found is not None)
+
+
+def _kept(kept: Kept, choice: Choice) -> Decision:
+    """Of a training that the place's rules keep from devices."""
+    if kept.hopeless:
+        return Decision(outcome="refuse", reason=kept.reason, ways=(ON_CPU,), searched=True, final=True)
+    return Decision(outcome="wait", reason=kept.reason, device_ids=choice.device_ids, ways=(ON_CPU,))
 
 
 def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:

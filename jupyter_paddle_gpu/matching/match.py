@@ -34,6 +34,7 @@ def match(
     choice: Choice | None = None,
     offer: Offer | None = None,
     engine: str = "",
+    settling: Estimate | msgspec.UnsetType | None = msgspec.UNSET,
 ) -> Placement:
     """Find the devices for a training.
 
@@ -42,12 +43,15 @@ def match(
         catalogue: models to judge where this machine has no device, or none that would ever hold the training; one
             that the estimate is for is judged anyway.
         choice: the person's; devices by id or index.
+        settling: by which the decision is made: for a job without a device what it takes on the CPU; `estimate` where
+            it is not given.
         offer: what is known of the inventory's devices besides themselves; None: all are free.
 
     Raises:
         PaddleGpuError: `device_unknown`, `device_simulated`, `device_divided` for a choice that cannot be.
     """
     policy, offer = policy or Policy(), offer or Offer()
+    settling = estimate if settling is msgspec.UNSET else settling
     offer = msgspec.structs.replace(offer, devices=inventory.devices, links=inventory.links)
     choice = resolved(choice or Choice(), inventory.devices)
     cut = divided(inventory.devices)
@@ -71,15 +75,15 @@ def match(
             reason = claimed(called[name], offer.called(job), offer.left.get(job))
             verdicts[name] = msgspec.structs.replace(verdicts[name], fit="short", reason=reason)
     decision = decide(
-        need_of(estimate),
+        need_of(settling),
         offer,
         policy,
         choice,
-        lambda limit: ways_out(estimate, limit),
-        smaller=lambda room: ways_now(estimate, room),
-        host=estimate.allocated_peak_bytes if estimate is not None else None,
+        lambda limit: ways_out(settling, limit),
+        smaller=lambda room: ways_now(settling, room),
+        host=settling.allocated_peak_bytes if settling is not None else None,
     )
-    if decision.outcome == "cpu" and (warning := _host(estimate, inventory)) is not None:
+    if decision.outcome == "cpu" and (warning := _host(settling, inventory)) is not None:
         decision = msgspec.structs.replace(decision, notes=(*decision.notes, warning))
     real = [find(device.name) for device in inventory.devices if not device.simulated]
     is_held_here = any(verdict.fit != "never" for verdict in verdicts.values())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import msgspec
 
+from ..domain.decisions import Choice
 from ..domain.devices import Device, DeviceHolder, DeviceLink
 from ..domain.jobs import reasons
 from ..domain.messages import Message, Param
@@ -13,6 +15,17 @@ from . import waiting
 
 Suits = Callable[[Device, int], bool]
 """What `candidates.usable` says of a device among all that there are, for so many devices."""
+
+
+class Kept(NamedTuple):
+    """Why a job does not start now, whatever is free; `hopeless`: nor ever."""
+
+    reason: Message
+    hopeless: bool = False
+
+
+Rules = Callable[[Choice], "Kept | None"]
+"""What the place's rules (quotas, quiet hours) keep a job on devices from; None: from nothing."""
 
 
 class JobName(msgspec.Struct, frozen=True, gc=False):
@@ -43,6 +56,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
         trouble: why not all devices can be seen just now; it passes.
         assigned: the engine gives out its devices itself, and has a queue for them.
         memory: bytes of the machine's memory that a job may have at most; None: nothing limits it.
+        rules: for a job that comes now; None: somebody else looks at them.
         judged: names of devices that are not seen from here are the engine's to judge; else there are none.
     """
 
@@ -61,6 +75,7 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     assigned: bool = False
     memory: int | None = None
     judged: bool = False
+    rules: Rules | None = None
 
     def blocking(self, device: str, named: Param = "") -> Message | None:
         """Who else has a device (`named`: what it is called) or waits for it; None where it is free."""

@@ -14,7 +14,7 @@ from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.placements import Placement
 from jupyter_paddle_gpu.jobs.scheduling import queue
 from jupyter_paddle_gpu.jobs.scheduling.room import Supply
-from jupyter_paddle_gpu.jobs.settings import JobSettings
+from jupyter_paddle_gpu.jobs.settings import JobSettings, SchedulerPolicy
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match, resolved
 from jupyter_paddle_gpu.matching.offer import Offer
@@ -184,13 +184,21 @@ jobs = st.lists(
 )
 
 
-@given(devices(), estimates(), policies, choices, jobs)
+orders = st.builds(
+    SchedulerPolicy,
+    quotas=st.sampled_from([{}, {}, {"*": 0}, {"*": 1}, {"*": 2}, {"me": 3}]),
+    quiet_hours=st.sampled_from([(), (), ("00:00-24:00",)]),
+)
+
+
+@given(devices(), estimates(), policies, choices, jobs, orders)
 def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
     here: tuple[Device, ...],
     estimate: Estimate | None,
     policy: Policy,
     choice: Choice,
     others: list[tuple[int, tuple[str, ...], bool]],
+    order: SchedulerPolicy,
 ) -> None:
     try:
         choice = resolved(choice, here)
@@ -204,6 +212,7 @@ def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
         ids = tuple(sorted(set(wanted) - set(claims)))
         spec = spec_of(gpus=len(ids) or gpus, device_ids=ids)
         one = Job(id=f"other{number}", spec=spec, state="queued", created=float(number), updated=1.0, device_ids=ids)
+        one = msgspec.structs.replace(one, owner="me")
         if runs and ids:
             active.append(one)
             claims.update(dict.fromkeys(ids, one.id))
@@ -216,24 +225,25 @@ def test_behind_its_own_jobs_the_panel_says_what_the_queue_does(
         "local",
         claims=claims,
         supply=lambda _: supply,
-        settings=JobSettings(),
+        settings=JobSettings(order=order),
         now=100.0,
         policy=policy,
+        owner="me",
     )
-    offer = Offer(taken=found.taken, kept=found.kept, ahead=found.ahead, jobs=found.jobs)
+    offer = Offer(taken=found.taken, kept=found.kept, ahead=found.ahead, jobs=found.jobs, rules=found.rules)
     placed = match(estimate, Inventory(time=0, host=HOST, devices=here), policy=policy, choice=choice, offer=offer)
     count = 0 if placed.decision.outcome == "cpu" else choice.gpus or 1
     spec = JobSpec(name="a", notebook="/n", output="/o", folder="/", engine="local")
     spec = msgspec.structs.replace(
         spec, need=need_of(estimate), resources=Resources(gpus=count, device_ids=choice.device_ids)
     )
-    mine = Job(id="mine", spec=spec, state="queued", created=99.0, updated=1.0)
+    mine = Job(id="mine", spec=spec, state="queued", created=99.0, updated=1.0, owner="me")
     *_, turn = queue.turns(
         [*queued, mine],
         active,
         claims=claims,
         supply=lambda _: supply,
-        settings=JobSettings(),
+        settings=JobSettings(order=order),
         now=100.0,
         policy=policy,
     )

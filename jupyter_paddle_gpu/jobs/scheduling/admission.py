@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
+from ...matching.offer import Kept
 from ..settings import SchedulerPolicy
 
 EVERYBODY = "*"
@@ -15,13 +16,6 @@ EVERYBODY = "*"
 WAITED_TOO_LONG = "waited_too_long"
 """Code of what a job ends with that did not start in the time that the policy allows."""
 _T = TypeVar("_T")
-
-
-class Kept(NamedTuple):
-    """Why a job does not start now; `hopeless`: nor ever."""
-
-    reason: Message
-    hopeless: bool = False
 
 
 _ROUNDING = 1e-6
@@ -40,7 +34,14 @@ def kept(
     """
     if (waited := _waited(job, order, now)) is not None or not devices(job):
         return waited
-    return _devices(job, order, used, devices(job) if wanted is None else wanted) or _quiet(job, order, now)
+    return kept_from_devices(job.owner, devices(job), order, now, used, wanted=wanted)
+
+
+def kept_from_devices(
+    user: str, asked: int, order: SchedulerPolicy, now: float, used: Mapping[str, float], *, wanted: float | None = None
+) -> Kept | None:
+    """What keeps any job of a user from starting on so many devices; the rest as of `kept`."""
+    return _quota(user, asked, order, used, asked if wanted is None else wanted) or _quiet(order, now)
 
 
 def devices(job: Job) -> int:
@@ -76,8 +77,8 @@ def _waited(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
     return Kept(reason, hopeless=True)
 
 
-def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted: float) -> Kept | None:
-    most = said_of(order.quotas, job.owner, None)
+def _quota(user: str, asked: int, order: SchedulerPolicy, used: Mapping[str, float], wanted: float) -> Kept | None:
+    most = said_of(order.quotas, user, None)
     if most is None:
         return None
     if wanted > most + _ROUNDING:
@@ -87,10 +88,10 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted
             hint="Ask for fewer, or ask whoever keeps the policy.",
             singular="It wants {wanted} device, and the policy gives {user} {most} at once.",
             counted="wanted",
-            params={"wanted": devices(job), "user": job.owner or EVERYBODY, "most": most},
+            params={"wanted": asked, "user": user or EVERYBODY, "most": most},
         )
         return Kept(reason, hopeless=True)
-    if used.get(job.owner, 0.0) + wanted <= most + _ROUNDING:
+    if used.get(user, 0.0) + wanted <= most + _ROUNDING:
         return None
     reason = Message(
         code="waits_quota",
@@ -98,12 +99,12 @@ def _devices(job: Job, order: SchedulerPolicy, used: Mapping[str, float], wanted
         singular="Waits until other jobs of {user} have ended: the policy gives {most} device at once.",
         hint="It starts by itself when one of them has ended. Whoever keeps the policy can give more.",
         counted="most",
-        params={"user": job.owner or EVERYBODY, "most": most},
+        params={"user": user or EVERYBODY, "most": most},
     )
     return Kept(reason)
 
 
-def _quiet(job: Job, order: SchedulerPolicy, now: float) -> Kept | None:
+def _quiet(order: SchedulerPolicy, now: float) -> Kept | None:
     clock = time.localtime(now)
     minute = clock.tm_hour * 60 + clock.tm_min
     for span in order.quiet_hours:

@@ -17,6 +17,7 @@ from ...matching.filters import price_of
 from ...matching.policy import Policy
 from ...matching.sentences import named
 from ..settings import JobSettings
+from ..store import rows
 from ..store.job_store import JobStore
 from . import queue
 from .expected import expected_seconds, predicted_seconds
@@ -154,6 +155,7 @@ class Planner:
             policy=self.policy,
             known=seen.known,
             share=share,
+            owner=rows.owner(),
             pools=self._pools,
         )
 

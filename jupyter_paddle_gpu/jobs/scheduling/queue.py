@@ -14,7 +14,7 @@ from ...domain.devices import DeviceHolder, DeviceShare
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message, Param
-from ...matching.offer import JobName
+from ...matching.offer import JobName, Kept, Rules
 from ...matching.policy import Policy
 from ...matching.shares import is_shared
 from ...matching.waiting import called
@@ -81,6 +81,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         left: job -> seconds until it is thought to end, of those that have devices, as far as something says so.
         after: device id -> seconds until whoever it is kept for is thought to have had it, as far as that is known.
         jobs: what sentences say of all of these.
+        rules: what the place's rules keep it from.
     """
 
     taken: Mapping[str, str] = {}
@@ -90,6 +91,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     left: Mapping[str, float] = {}
     after: Mapping[str, float] = {}
     jobs: Mapping[str, JobName] = {}
+    rules: Rules | None = None
 
 
 def standing(
@@ -106,9 +108,11 @@ def standing(
     policy: Policy | None = None,
     known: Known = Known(),  # noqa: B008  # a value
     share: float | None = None,
+    owner: str = "",
     pools: Pools | None = None,
 ) -> Standing:
-    """What a job for an engine would find behind these, which wants a share or whole devices; else as of `turns`."""
+    """What a job of a user for an engine would find behind these, which wants a share or whole devices; else as of
+    `turns`."""
     waiting, at_work = tuple(queued), tuple(active)
     room = Room(claims, held or {}, policy or Policy(), now, known.ends, pools=pools)
     state = _State(room, supply, settings=settings, now=now, known=known)
@@ -123,6 +127,12 @@ def standing(
     asked = room.asked(mine.devices or (), share)
     kept = {} if mine.assigned else room.timeline.ahead(None, None, asked=asked)
     after = {one: room.timeline.soonest(one, None, asked.get(one)) - now for one in kept}
+
+    def rules(choice: Choice) -> Kept | None:
+        count = len(choice.device_ids) or choice.gpus or 1
+        wanted = room.weight(count, choice.share)
+        return admission.kept_from_devices(owner, count, settings.order, now, state.given, wanted=wanted)
+
     return Standing(
         taken=room.busy,
         shared=room.shared,
@@ -131,6 +141,7 @@ def standing(
         left=left,
         after={one: seconds for one, seconds in after.items() if seconds < inf},
         jobs=room.jobs,
+        rules=rules,
     )
 
 
@@ -236,7 +247,7 @@ class _State:
     def _turn(self, job: Job) -> Turn:
         """Of a job whose engine answers, as far as is known."""
         order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
-        wanted = self.room.weight(job, choice_of(job).share)
+        wanted = self.room.weight(admission.devices(job), choice_of(job).share)
         if (bound := admission.kept(job, order, self.now, self.given, wanted)) is not None:
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
         if admission.devices(job):
@@ -268,7 +279,7 @@ class _State:
             return Turn(job, False, reason=decision.reason, hopeless=True)
         if decision.outcome == "run":
             self.room.begin(supply, wish, decision)
-            self.give(job.owner, self.room.weight(job, choice.share))
+            self.give(job.owner, self.room.weight(admission.devices(job), choice.share))
             return Turn(job, True, device_ids=decision.device_ids, shares=decision.shares, starts=self.now)
         self.waiting[supply.pool] += 1
         place, starts, reason = self.waiting[supply.pool], None, decision.reason

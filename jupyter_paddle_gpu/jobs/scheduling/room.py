@@ -166,9 +166,9 @@ class Room:
         parts = ((device.id, share_on(device, share, self.policy)) for device in devices)
         return {device: part.bytes for device, part in parts if part is not None}
 
-    def weight(self, job: Job, share: float | None) -> float:
-        """How many devices a waiting job counts for: of shares at most so much as on the smallest that would do."""
-        count = admission.devices(job)
+    def weight(self, count: int, share: float | None) -> float:
+        """How many devices a waiting job that wants so many counts for: of shares at most so much as on the smallest
+        that would do."""
         if share is None or share <= 1:
             return count if share is None else count * share
         enough = next((most for most in self._sizes if most >= share), None)

@@ -56,10 +56,23 @@ def match(
         engine=engine,
         choice=choice,
         paddle_version=estimate.paddle_version,
+        on_cpu=_whole(lambda asked: estimated(asked, where), estimate, meant(request, where)),
     )
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
     return Matched(facts=facts, estimate=estimate, placement=placement)
+
+
+def _whole(
+    estimated: Callable[[EstimateRequest], Estimate], estimate: Estimate, meant: EstimateRequest
+) -> Estimate | None:
+    """What a job takes on the CPU, where that is known: it runs all of the notebook's trainings."""
+    if estimate.target != "cpu" or estimate.status != "ok":
+        return None
+    if meant.training is None:
+        return estimate
+    whole = estimated(msgspec.structs.replace(meant, training=None))
+    return whole if whole.status == "ok" else None
 
 
 def with_figure(placement: Placement, judged: Estimate) -> Placement:

@@ -28,6 +28,7 @@ from ...engines.capabilities import (
 )
 from ...jobs.scheduling.queue import Standing
 from ...matching.candidates import usable
+from ...matching.decision import without_device
 from ...matching.match import resolved
 from ...matching.offer import Offer
 from ...matching.policy import Policy
@@ -127,6 +128,7 @@ def offer_of(
         left=standing.left,
         after=standing.after,
         jobs=standing.jobs,
+        rules=standing.rules,
     )
 
 
@@ -219,11 +221,13 @@ def place(
     choice: Choice = Choice(),  # noqa: B008  # frozen
     image: str = "",
     paddle_version: str | None = None,
+    on_cpu: Estimate | None = None,
 ) -> Placement:
     """The match on the devices that the engine's jobs can have.
 
     Args:
         estimate: for the GPU target; None where there is none.
+        on_cpu: for the CPU, by which is settled what becomes of a job without a device; None: not known.
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
@@ -236,18 +240,22 @@ def place(
         share = wanted_share(choice.share, need_of(estimate), inventory.devices, site.policies.matching)
         choice = msgspec.structs.replace(choice, share=share if is_shared(share) else None)
     standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
-    resources = Resources(gpus=0 if choice.gpus == 0 else choice.gpus or 1, device_ids=choice.device_ids)
-    limits = limits_of(chosen, resources, estimate, whole_devices(inventory))
+    policy = site.policies.matching
+    alone = without_device(inventory.devices, policy, choice) is not None
+    settling = on_cpu if alone else estimate
+    resources = Resources(gpus=0 if alone else choice.gpus or 1, device_ids=choice.device_ids)
+    limits = limits_of(chosen, resources, settling, whole_devices(inventory))
     placement = match(
         estimate,
         inventory,
         catalogue.usual(),
-        site.policies.matching,
+        policy,
         choice=choice,
-        offer=limited(offer_of(chosen, inventory, site.engines.values(), site.claims, standing), limits, estimate),
+        offer=limited(offer_of(chosen, inventory, site.engines.values(), site.claims, standing), limits, settling),
         engine=name,
+        settling=settling,
     )
-    decision = granted(chosen, placement.decision, limits, estimate, resources)
+    decision = granted(chosen, placement.decision, limits, settling, resources)
     placement = msgspec.structs.replace(placement, decision=decision)
     if not (features.containers and features.available):
         return placement

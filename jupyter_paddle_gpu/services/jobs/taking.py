@@ -111,7 +111,7 @@ class Place:
         offer = limited(self._offer, limits, estimate, resources)
         decision, insisted = self._decided(need, offer, estimate, self._choice), None
         if decision.outcome == "refuse":
-            if not self._submission.anyway:
+            if not self._submission.anyway or decision.final:
                 raise RefusedError(decision)
             insisted = decision.reason
             decision = self._decided(need, offer, estimate, msgspec.structs.replace(self._choice, anyway=True))

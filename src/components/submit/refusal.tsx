@@ -38,7 +38,7 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
           {way.label.message}
         </Button>
       ))}
-      {!waits && (
+      {!waits && !decision.final && (
         <Button
           look="link"
           disabled={training.submission.isSubmitting}

@@ -127,6 +127,20 @@ test('while it is looked for, that is said', async () => {
   expect(box.textContent).not.toContain('Fits with');
 });
 
+test('what the rules of the place refuse is not offered anyway', async () => {
+  const { training } = await refused();
+  const offered = () => {
+    const box = draw(<Submit model={model} training={training} />);
+    return box.textContent?.includes('Submit anyway');
+  };
+  expect(offered()).toBe(true);
+  training.submission.decision = {
+    ...decision,
+    final: true
+  } as unknown as typeof training.submission.decision;
+  expect(offered()).toBe(false);
+});
+
 test('a wait says who has the devices, and what would start sooner', async () => {
   const { training } = await refused();
   const { submission } = training;

@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -34,25 +35,25 @@ NOTEBOOK = parse_notebook(CONTENT, Path("/nowhere/n.ipynb"))
 
 
 class Shown:
-    """Estimates, of which one was shown."""
+    """Estimates for a GPU and for the CPU, of which those that are there were shown."""
 
-    def __init__(self, estimate: Estimate | None) -> None:
-        self.estimate = estimate
+    def __init__(self, estimate: Estimate | None, on_cpu: Estimate | None) -> None:
+        self.estimate, self.on_cpu = estimate, on_cpu
 
     def copy(self, source: Any, request: Any, where: Any, *, facts: Any = None) -> Any:
         return source, SimpleNamespace(refused=(), says=())
 
     def known(self, source: Any, request: Any, where: Any) -> Estimate | None:
-        return self.estimate
+        return self.on_cpu if request.target == "cpu" else self.estimate
 
     def was_estimated(self, source: Any) -> bool:
         return False
 
 
 @settings(max_examples=20)
-@given(devices(), estimates(), policies, choices, st.booleans())
+@given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]))
 def test_panel_preflight_and_submit_decide_the_same(
-    here: tuple[Device, ...], estimate: Estimate | None, policy: Policy, choice: Choice, anyway: bool
+    here: tuple[Device, ...], estimate: Estimate | None, policy: Policy, choice: Choice, anyway: bool, step: int
 ) -> None:
     try:
         choice = resolved(choice, here)
@@ -62,10 +63,14 @@ def test_panel_preflight_and_submit_decide_the_same(
     settled = {"engines": {"local": LocalEngine()}, "inventory": lambda: inventory}
     settled["standing"] = lambda engine, devices, share=None: Standing()
     settled["policies"] = SimpleNamespace(matching=policy, notices=NoticePolicy(), beside_file="", policy_file="")
-    panel = place(Site(**settled), estimate, choice=choice).decision
+    on_cpu = None
+    if estimate is not None:  # neither figure is the other's
+        on_cpu = Estimate(status="ok", evidence="trace", target="cpu", allocated_peak_bytes=step)
+        estimate = msgspec.structs.replace(estimate, allocated_peak_bytes=(1 << 80) // step)
+    panel = place(Site(**settled), estimate, choice=choice, on_cpu=on_cpu).decision
     resources = WantedResources(gpus=choice.gpus, device_ids=choice.device_ids)
     wish = Submission(resources=resources, anyway=anyway, estimate=None if estimate is not None else False)
-    desk = Desk(**settled, estimates=Shown(estimate))
+    desk = Desk(**settled, estimates=Shown(estimate, on_cpu))
 
     def asked(*, runs: bool) -> Settled | RefusedError:
         try:
