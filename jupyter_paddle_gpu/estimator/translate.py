@@ -161,6 +161,11 @@ NOTES: dict[str, Message] = {
             hint="Ask again for a number of devices (--devices).",
         ),
         Message(
+            code="fleet_alone",
+            text="In a single process Paddle's fleet takes no model but a PipelineLayer.",
+            hint="Ask for several devices (--devices), or leave fleet.distributed_model out where one trains alone.",
+        ),
+        Message(
             code="distribution_left_out",
             text="{name} asks for a kind of distribution that is not followed; nothing was divided by it.",
             hint="Each device holds less than this figure.",

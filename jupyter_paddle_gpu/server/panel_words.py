@@ -81,6 +81,8 @@ IN_PANEL = {
     "submit it where there is one.": "The line asks for a device that is not here: {device}. Let the job's copy take "
     "the CPU there, or submit it where there is one.",
     "Another limit is asked for when it is submitted (--memory).": "Another limit is asked for under Change…",
+    "Ask for several devices (--devices), or leave fleet.distributed_model out where one trains alone.": "Ask for "
+    "several devices under What if…, or leave fleet.distributed_model out where one trains alone.",
     "Ask again for a number of devices (--devices).": "Ask again for a number of devices under What if…",
     "Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names.": "Did you mean {near}?",
     "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.": "Names look like A100-80GB.",

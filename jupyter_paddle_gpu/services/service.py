@@ -177,8 +177,7 @@ class Services(Machine):
         if estimate.target == "cpu":
             judged = self.estimate_trace(trace, msgspec.structs.replace(request, target="gpu"))
         known = judged if judged.status == "ok" else None
-        on_cpu = estimate if estimate.target == "cpu" and known is not None else None
-        placement = place(self._site(), known, paddle_version=estimate.paddle_version, on_cpu=on_cpu)
+        placement = place(self._site(), known, paddle_version=estimate.paddle_version, shown=estimate)
         return estimate, placement if judged is estimate else with_figure(placement, judged)
 
     # Jobs

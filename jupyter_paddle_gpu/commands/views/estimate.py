@@ -57,7 +57,7 @@ class EstimateView(View):
         if self._asked:
             yield say("What if"), ", ".join(words.render(say.translate) for words in self._asked)
         yield say("Model"), estimate.model or "–"
-        yield say("Parameters"), count(estimate.parameters)
+        yield say("Parameters"), self._parameters(say)
         yield (
             say("Batch size"),
             count(estimate.batch_size) + (f"  ({', '.join(estimate.inputs)})" * bool(estimate.inputs)),
@@ -71,6 +71,13 @@ class EstimateView(View):
         if estimate.host is not None:
             yield say("Host memory"), say("about {size} for each process of the job", size=size(estimate.host.bytes))
         yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
+
+    def _parameters(self, say: Speech) -> str:
+        """How many, and of how many an optimizer may change the numbers, where that is not all."""
+        every, trained = self.data.parameters, self.data.trainable_parameters
+        if trained is None or trained == every:
+            return count(every)
+        return say("{count} ({trained} trainable)", count=count(every), trained=count(trained))
 
     def headline(self, say: Speech) -> str:
         """The answer in a line."""

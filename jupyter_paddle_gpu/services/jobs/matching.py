@@ -17,7 +17,7 @@ from ...engines.capabilities import host_bytes_of, inventory_of
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
-from .placing import Site, choice_of, engine_name, place, together_on
+from .placing import Site, choice_of, engine_name, place, together, together_on
 
 Estimated = Callable[[EstimateRequest, Where], Estimate]
 """The notebook's estimate for a request and a place."""
@@ -47,6 +47,7 @@ def match(
     chosen = site.engines[engine_name(site.engines, engine)]
     inventory = inventory_of(chosen, site.inventory)
     choice = choice_of(chosen, inventory, request, gpus, device_ids)
+    request = together(request, facts, choice)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
     estimate, judged = _both(lambda asked: estimated(asked, where), request, meant(request, where))
@@ -56,23 +57,18 @@ def match(
         engine=engine,
         choice=choice,
         paddle_version=estimate.paddle_version,
-        on_cpu=_whole(lambda asked: estimated(asked, where), estimate, meant(request, where)),
+        shown=_whole(lambda asked: estimated(asked, where), estimate, meant(request, where)),
     )
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
     return Matched(facts=facts, estimate=estimate, placement=placement)
 
 
-def _whole(
-    estimated: Callable[[EstimateRequest], Estimate], estimate: Estimate, meant: EstimateRequest
-) -> Estimate | None:
-    """What a job takes on the CPU, where that is known: it runs all of the notebook's trainings."""
-    if estimate.target != "cpu" or estimate.status != "ok":
-        return None
-    if meant.training is None:
+def _whole(estimated: Callable[[EstimateRequest], Estimate], estimate: Estimate, meant: EstimateRequest) -> Estimate:
+    """The estimate of all of the notebook's trainings, which a job runs; where it is for the CPU."""
+    if estimate.target != "cpu" or estimate.status != "ok" or meant.training is None:
         return estimate
-    whole = estimated(msgspec.structs.replace(meant, training=None))
-    return whole if whole.status == "ok" else None
+    return estimated(msgspec.structs.replace(meant, training=None))
 
 
 def with_figure(placement: Placement, judged: Estimate) -> Placement:

@@ -14,6 +14,7 @@ from ...domain.devices import Inventory, divided, shares_of, whole_of
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate, processes_of
 from ...domain.jobs.job import Resources
+from ...domain.notebooks import LAUNCHED, NotebookFacts
 from ...domain.placements import Placement
 from ...domain.what_ifs import EstimateRequest
 from ...engines.base import Engine
@@ -189,6 +190,15 @@ def choice_of(
     return resolved(Choice(gpus=gpus, device_ids=device_ids, share=part), inventory.devices)
 
 
+def together(request: EstimateRequest, facts: NotebookFacts, choice: Choice) -> EstimateRequest:
+    """The request for as many processes as the chosen devices make of a notebook that each of them runs once."""
+    count = len(choice.device_ids) or choice.gpus or 1
+    kind = facts.distribution.value if facts.distribution is not None else None
+    if request.devices is not None or count == 1 or kind not in LAUNCHED:
+        return request
+    return msgspec.structs.replace(request, devices=count)
+
+
 def check_share(engine: Engine, share: float | None, policy: Policy) -> None:
     """Refuse a share of a device's memory where none can be had.
 
@@ -221,13 +231,13 @@ def place(
     choice: Choice = Choice(),  # noqa: B008  # frozen
     image: str = "",
     paddle_version: str | None = None,
-    on_cpu: Estimate | None = None,
+    shown: Estimate | None = None,
 ) -> Placement:
     """The match on the devices that the engine's jobs can have.
 
     Args:
         estimate: for the GPU target; None where there is none.
-        on_cpu: for the CPU, by which is settled what becomes of a job without a device; None: not known.
+        shown: where it is for the CPU, what becomes of a job without a device is settled by it; else that is not known.
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
@@ -242,6 +252,7 @@ def place(
     standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
     policy = site.policies.matching
     alone = without_device(inventory.devices, policy, choice) is not None
+    on_cpu = shown if shown is not None and shown.target == "cpu" and shown.status == "ok" else None
     settling = on_cpu if alone else estimate
     resources = Resources(gpus=0 if alone else choice.gpus or 1, device_ids=choice.device_ids)
     limits = limits_of(chosen, resources, settling, whole_devices(inventory))

@@ -18,6 +18,7 @@ from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
+from .placing import together
 from .taking import Desk, Place
 from .unanswered import unanswered
 
@@ -66,7 +67,8 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     _check_precision(submission, desk.policies)
 
     place.choose()
-    request, where = _request(submission.request, on_gpu=place.on_gpu), place.where()
+    where = place.where()
+    request = together(_request(submission.request, on_gpu=place.on_gpu), facts, where.choice)
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)

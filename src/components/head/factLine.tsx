@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IFact, INotebookFacts, IPlace } from '../../domain';
+import type { IEstimate, IFact, INotebookFacts, IPlace } from '../../domain';
 import { count } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
@@ -52,11 +52,7 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
           </span>
         )}
         {!!estimate?.parameters &&
-          one(
-            count(estimate.parameters),
-            null,
-            trans.__('%1 parameters', count(estimate.parameters))
-          )}
+          one(count(estimate.parameters), null, parameters(estimate, trans))}
         {optimizer && one(optimizer, placeOf(facts.optimizer), facts.optimizer?.source)}
         {batch !== null
           ? one(
@@ -86,6 +82,15 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
       {estimate && <Trainings estimate={estimate} training={training} />}
     </>
   );
+}
+
+/** How many parameters, and how many of them are trained where that is not all. */
+function parameters(estimate: IEstimate, trans: TranslationBundle): string {
+  const every = count(estimate.parameters ?? 0);
+  const trained = estimate.trainable_parameters;
+  return trained === null || trained === estimate.parameters
+    ? trans.__('%1 parameters', every)
+    : trans.__('%1 parameters, %2 of them trainable', every, count(trained));
 }
 
 /** One fact: a way to its cell where that is known. */

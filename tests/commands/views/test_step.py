@@ -2,6 +2,7 @@
 
 import io
 
+import msgspec
 from rich.console import Console, Group
 
 from jupyter_paddle_gpu.commands.speech import Speech
@@ -17,6 +18,13 @@ def test_what_was_asked_otherwise_stands_beside_the_figure():
     asked = "with mixed precision O1, with 4 steps accumulated, with gradients freed"
     assert asked in EstimateView(estimate, request=request).html(Speech("en"))
     assert "What if" not in EstimateView(estimate, request=EstimateRequest(device="A100")).html(Speech("en"))
+
+
+def test_how_many_parameters_are_trained_is_said_where_not_all_are():
+    some = Estimate(status="ok", evidence="trace", parameters=544_906, trainable_parameters=544_714)
+    assert "544,906 (544,714 trainable)" in EstimateView(some).html(Speech("en"))
+    every = msgspec.structs.replace(some, trainable_parameters=544_906)
+    assert "trainable" not in EstimateView(every).html(Speech("en"))
 
 
 def layer(path, kind, parameters, activations=0, flops=0):

@@ -67,7 +67,7 @@ def test_panel_preflight_and_submit_decide_the_same(
     if estimate is not None:  # neither figure is the other's
         on_cpu = Estimate(status="ok", evidence="trace", target="cpu", allocated_peak_bytes=step)
         estimate = msgspec.structs.replace(estimate, allocated_peak_bytes=(1 << 80) // step)
-    panel = place(Site(**settled), estimate, choice=choice, on_cpu=on_cpu).decision
+    panel = place(Site(**settled), estimate, choice=choice, shown=on_cpu).decision
     resources = WantedResources(gpus=choice.gpus, device_ids=choice.device_ids)
     wish = Submission(resources=resources, anyway=anyway, estimate=None if estimate is not None else False)
     desk = Desk(**settled, estimates=Shown(estimate, on_cpu))

@@ -4,7 +4,7 @@ import pytest
 
 from jupyter_paddle_gpu.devices.reader import Reading
 from jupyter_paddle_gpu.devices.service import DeviceService
-from jupyter_paddle_gpu.domain.decisions import RefusedError
+from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
@@ -14,7 +14,7 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.docker.policy import options_of
 from jupyter_paddle_gpu.estimator.sources.traces import Traces
 from jupyter_paddle_gpu.services import Services, Settings, Submission
-from jupyter_paddle_gpu.services.jobs.placing import place
+from jupyter_paddle_gpu.services.jobs.placing import place, together
 from jupyter_paddle_gpu.services.jobs.submitting import _launched, _processes, specify
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
@@ -246,6 +246,15 @@ def test_a_script_is_started_where_the_terminal_stands(tmp_path, monkeypatch):
         ".": str(tmp_path),
     }
     assert at_home == script.parent, "no job is given the whole home folder"
+
+
+def test_the_cards_that_are_chosen_are_the_processes_of_a_notebook_that_each_of_them_runs(services):
+    parallel = services.inspect(source(services, TRAINING + "net = paddle.DataParallel(net)"))
+    asked = EstimateRequest()
+    assert together(asked, parallel, Choice(gpus=2)).devices == 2
+    assert together(asked, parallel, Choice(gpus=1)).devices is None
+    assert together(EstimateRequest(devices=4), parallel, Choice(gpus=2)).devices == 4
+    assert together(asked, services.inspect(source(services)), Choice(gpus=2)).devices is None
 
 
 FIT = """

@@ -184,12 +184,25 @@ def _as_on_a_gpu() -> Iterator[None]:
 def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
     """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone or in parts."""
     shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
-    if running().of(Processes).size == 1 or shared is None:
+    if running().of(Processes).size == 1:
+        return _alone(original, model)
+    if shared is None:
         return model
     if shared.get_parallel_mode() not in {fleet.base.topology.ParallelMode.DATA_PARALLEL, _SHARDING}:
         running().note("distribution_left_out", name="distributed_model")
         return model
     return _followed(original, model, *args, **kwargs)
+
+
+def _alone(original: Callable[..., Any], model: Any) -> Any:
+    """What it makes of a model that trains alone: Paddle 3.3 takes none there that is no `PipelineLayer`."""
+    if isinstance(model, fleet.meta_parallel.PipelineLayer) or fleet.fleet._user_defined_strategy is None:
+        return model
+    try:
+        return original(model)
+    except AssertionError as problem:
+        running().note("fleet_alone")
+        raise running().refused(problem) from None
 
 
 def _followed(original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:

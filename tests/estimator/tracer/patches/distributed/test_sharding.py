@@ -240,4 +240,8 @@ def test_what_the_notebook_says_of_its_processes(run_child):
     }  # fmt: skip
     assert [traced[name]["notes"] for name in ("nobody", "auto")] == [["sharding_single"], ["auto_parallel"]]
     assert traced["fused"]["notes"] == traced["tensors"]["notes"] == ["distribution_left_out"]
-    assert traced["eight"]["peak"] < traced["degrees"]["peak"] < traced["one"]["peak"]
+    assert traced["eight"]["peak"] < traced["degrees"]["peak"]
+    # Alone, Paddle's fleet takes a `PipelineLayer` and nothing else.
+    stop = traced["one"]["stop"]
+    assert (traced["one"]["status"], traced["one"]["notes"]) == ("would_stop", ["fleet_alone"])
+    assert "AssertionError" in str(stop)
