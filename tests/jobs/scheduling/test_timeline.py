@@ -146,6 +146,7 @@ def test_back_fill_delays_nobody_ahead(wishes: list[tuple[int, int, int]]) -> No
 @given(WISHES, st.integers(1, 3))
 @settings(deadline=None, max_examples=40)
 def test_a_larger_quota_never_starts_fewer(wishes: list[tuple[int, int, int]], most: int) -> None:
+    """Where there are as many devices as the quota: else a job that it lets wait for them has one kept for it."""
     queued = [job(f"j{n}", count, owner="anna") for n, (count, _, _) in enumerate(wishes)]
 
     def starts(quota: int) -> int:
@@ -153,7 +154,7 @@ def test_a_larger_quota_never_starts_fewer(wishes: list[tuple[int, int, int]], m
             queued,
             (),
             claims={},
-            supply=lambda engine: Supply(devices=tuple(gpu(number) for number in range(3))),
+            supply=lambda engine: Supply(devices=tuple(gpu(number) for number in range(4))),
             settings=JobSettings(order=SchedulerPolicy(quotas={"anna": quota})),
             now=0.0,
         )
