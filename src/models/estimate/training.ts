@@ -183,6 +183,7 @@ export class Training {
     const run = ++this._estimates;
     try {
       await this._place(run, this.estimate.remedies.length > 0);
+      void this.submission.preflight(); // the foot tells until when it would wait, too
     } catch {
       // The old match stands; the devices beside it are live.
     }
