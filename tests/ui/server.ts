@@ -11,6 +11,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync
@@ -161,7 +162,10 @@ export class LabServer {
 
   /** Change what NVML tells from its next reading on. */
   setCards(cards: string[]): void {
-    writeFileSync(join(this.folder, 'cards'), cards.join('\n'));
+    // In one piece: whoever reads half a file sees a machine without cards.
+    const file = join(this.folder, 'cards');
+    writeFileSync(`${file}.new`, cards.join('\n'));
+    renameSync(`${file}.new`, file);
   }
 
   /** Whether `counting.ipynb` waits in its middle, so that what is to happen before its end does. */
