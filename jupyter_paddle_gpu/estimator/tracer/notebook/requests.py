@@ -59,7 +59,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
             return _with_paths(result)
         if not _wants_data(result):
             return _with_paths(trials.suggested(request, result, trace, has_time))
-        return _with_paths(_within_limit(request, _without_data(request, result, trace, has_time), trace))
+        return _with_paths(_within_limit(request, _without_data(request, result, trace, has_time, sites), trace))
 
 
 MOST_PATHS = 2
@@ -109,11 +109,13 @@ def _without_data(
     result: dict[str, Any],
     trace: Callable[[dict[str, Any]], dict[str, Any]],
     has_time: Callable[[], bool],
+    sites: Sites,
 ) -> dict[str, Any]:
     """The answer of the way that asks least; of open questions what their answers may be.
 
     Args:
         result: that of a run that goes on behind a cell's statements only.
+        sites: where the cells train, so that a way that passes all of it by is not taken for one where nothing trains.
     """
     found: list[dict[str, Any]] = []
     for way in _WAYS:
@@ -123,7 +125,7 @@ def _without_data(
         one = _with_batch(asked, trace) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, trace, has_time), "way": way}
-        if _is_settled(one):
+        if _is_settled(one) and not (one["status"] == "no_model" and sites.all):
             return one
         found.append(one)
     return min(found, key=_openness)

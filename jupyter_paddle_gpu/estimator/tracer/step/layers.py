@@ -60,6 +60,11 @@ class Call:
     is_composite: bool
     tensors: tuple[Meta, ...]
 
+    @property
+    def sample(self) -> tuple[Meta, ...]:
+        """Shapes and types without the batch's own dimension."""
+        return tuple((shape[1:], dtype) for shape, dtype in self.tensors)
+
 
 @dataclass(frozen=True)
 class StepLayers:
@@ -236,7 +241,9 @@ def _tree(roots: dict[int, Root], names: dict[str, str]) -> list[TreeRow]:
 
 
 def _batch(calls: list[Call]) -> tuple[Meta, ...]:
-    """What the first model that is trained was called with; a bare layer counts where there is no model."""
+    """What the first model that is trained was called with, of its calls with such samples that with the most: a policy
+    acts on one and learns from many. A bare layer counts where there is no model."""
     given = [call for call in calls if call.is_training and call.tensors]
     given.sort(key=lambda call: not call.is_composite)
-    return given[0].tensors if given else ()
+    alike = [call for call in given if (call.root, call.sample) == (given[0].root, given[0].sample)]
+    return max((call.tensors for call in alike), key=lambda tensors: tensors[0][0][:1], default=())

@@ -64,7 +64,16 @@ for step in range(60):
         g_loss = D(G(paddle.rand([32, 8]))).mean()
         g_loss.backward(); g.step(); g.clear_grad(); d.clear_grad()
 """
+ACTS = """
+policy = nn.Sequential(nn.Linear(8, 16), nn.Linear(16, 2))
+optimizer = paddle.optimizer.SGD(0.1, parameters=policy.parameters())
+for step in range(5):
+    action = policy(paddle.rand([1, 8])).argmax()
+    loss = policy(paddle.rand([24, 8])).mean()
+    loss.backward(); optimizer.step(); optimizer.clear_grad()
+"""
 NOTEBOOKS = {
+    "acts": ["import paddle\nfrom paddle import nn", ACTS],
     "tried": [NETS, "Block(3, 3)(paddle.rand([4, 3, 6, 6])).shape", "model = make(); model(paddle.rand([1, 3, 9, 9]))",
               TRAIN],
     "part": [NETS, "model = make(); model[0](paddle.rand([2, 3, 8, 8])); model(paddle.rand([1, 3, 32, 32]))", TRAIN],
@@ -167,6 +176,10 @@ def test_an_optimizer_whose_model_is_called_is_waited_for(traced):
     assert row["optimizer"] == "Adam + Adam"
     assert "few_steps" not in row["notes"]
     assert row["batch_size"] == 32
+
+
+def test_a_policy_acts_on_one_sample_and_learns_from_many(traced):
+    assert traced["acts"]["batch_size"] == 24
 
 
 @pytest.mark.parametrize("name", SOURCES)

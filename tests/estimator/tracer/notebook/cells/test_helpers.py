@@ -25,7 +25,7 @@ for name, cells in sent["notebooks"].items():
         if found["status"] == "ok":
             break
         row = [[one["name"], one.get("suggestion"), one["cell"]] for one in found["questions"]]
-    row = {"asked": row, **{key: found.get(key) for key in ("status", "batch_size", "inputs", "parameters", "where")}}
+    row = {"asked": row, **{key: found.get(key) for key in ("status", "batch_size", "inputs", "parameters", "stop")}}
     print(json.dumps([name, {**row, "operations": [one[0] for one in found.get("operations") or ()]}]))
 """
 HELPERS = """
@@ -69,6 +69,19 @@ def train(net, batches, rounds):
             trainer.clear_grad()
             meter.add(l, X.shape[0])
 """
+COUNTED = """
+def widths():
+    sizes = [0, 0]
+    for row in read('rows.csv'):
+        for at, value in enumerate(row):
+            sizes[at] = max(sizes[at], int(value))
+    return sizes
+def trained(net, batches):
+    weight = net.weight
+    for X, y in batches:
+        (X @ weight).sum().backward()
+        weight = weight - 0.1 * weight.grad
+"""
 CHAPTERS = """
 LEAST = 1
 def squared(a, b):
@@ -84,6 +97,15 @@ batches, words = {of}load(4, 6)
 net = nn.Sequential(nn.Embedding(len(words), 8), nn.Flatten(), nn.Linear(48, 2))
 {of}train(net, batches, 3)
 """
+SIZED = """
+sizes = course.widths()
+net = nn.Embedding(sum(sizes), 8)
+course.train(net, [(paddle.zeros([4], 'int64'), paddle.zeros([4], 'int64'))], 1)
+"""
+REPLACED = """
+batches, words = course.load(4, 6)
+course.trained(nn.Linear(6, 2), [(paddle.ones([4, 6]), None)] * 3)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -92,12 +114,14 @@ def traced(run_code, tmp_path_factory):
     for package in ("helping_course", "training_course"):
         (folder / package).mkdir()
         (folder / package / "__init__.py").write_text("")
-    (folder / "helping_course" / "paddle.py").write_text(HELPERS)
+    (folder / "helping_course" / "paddle.py").write_text(HELPERS + COUNTED)
     (folder / "training_course" / "engine.py").write_text("import paddle\nfrom training_course.data import load\n")
     (folder / "training_course" / "data.py").write_text(HELPERS)
     notebooks = {
         "helpers": [IMPORT, TRAINING.format(of="course.")],
         "cells": ["from paddle import nn\n" + HELPERS, TRAINING.format(of="")],
+        "sized by data": [IMPORT, SIZED],
+        "replaced": [IMPORT, REPLACED],
     }
     lesson = tmp_path_factory.mktemp("lesson")
     sent = {"notebooks": notebooks, "installed": str(folder), "folder": str(lesson), "modules": [CHAPTERS]}
@@ -114,6 +138,13 @@ def test_helpers_are_followed_without_their_data_as_cells_are(traced):
     assert helpers["status"] == "ok"
     assert helpers["inputs"] == ["int64[4, 6]", "int64[4]"]
     assert helpers == cells
+
+
+def test_where_helpers_pass_data_by_only_what_hangs_on_types_stops(traced):
+    """The sizes of the table come from a file that is not here; what is no parameter any more has no gradient."""
+    assert traced["sized by data"]["status"] == "needs_input"
+    assert traced["replaced"]["status"] == "would_stop"
+    assert "NoneType" in str(traced["replaced"]["stop"])
 
 
 def test_of_a_book_the_code_counts_that_a_chapter_comes_to(traced):
