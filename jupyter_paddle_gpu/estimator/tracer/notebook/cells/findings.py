@@ -118,6 +118,9 @@ class Findings:
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
         if self._asks_outside(cell, problem):
             return
+        if (handled := outside.behind_exit(problem)) is not None:
+            self.ended(cell, handled)
+            return
         match refused(problem):
             case "network", target:
                 self._ask(cell, problem, "download", {"url": address(problem) or target})

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Any
 
 from ..syntax import nodes
@@ -80,6 +81,22 @@ def arguments_of(problem: BaseException) -> list[str]:
             return [destination(name.split("/")[-1]) for name in names.split(", ")] if found else []
         step = step.tb_next
     return []
+
+
+def behind_exit(problem: BaseException) -> Exception | None:
+    """The error that a program handled by leaving (`except Exception: sys.exit(1)`), with the way to that exit as its
+    traceback; None where it left by itself, or well."""
+    handled = problem.__context__
+    if not isinstance(problem, SystemExit) or problem.code in {None, 0} or not isinstance(handled, Exception):
+        return None
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    joined = handled.__traceback__
+    for one in reversed(steps):
+        joined = TracebackType(joined, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return handled.with_traceback(joined)
 
 
 def destination(flag: str) -> str:

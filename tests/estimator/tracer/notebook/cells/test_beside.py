@@ -28,6 +28,14 @@ for step in range(4):
 TABLE = "import paddle\ntable = open('absent.csv').read()\n"
 
 
+LEAVING = """
+import sys
+def main(what):
+    try:
+        what(None)
+    except Exception:
+        sys.exit(1)
+"""
 MISCALLED = f"""{TABLE}
 def load_vocabulary(path):
     return open(path).read()
@@ -77,6 +85,7 @@ def traced(run_code, tmp_path_factory):
     )
     (folder / "own_way_beside.py").write_text("try:\n    import absent_at_all\nexcept ImportError:\n    width = 4\n")
     (folder / "needing_beside.py").write_text("import absent_at_all\ndef width():\n    return absent_at_all.width()\n")
+    (folder / "leaving_beside.py").write_text(LEAVING)
     model = STEP.replace("Linear(4, 1)", "Linear({width}, 1)")
     cases = {
         "miscalled": MISCALLED,
@@ -84,6 +93,7 @@ def traced(run_code, tmp_path_factory):
         "not needed": f"import paddle\nfrom tables_beside import width\n{model.format(width='width(0)')}",
         "its own way": f"import paddle\nfrom own_way_beside import width\n{model.format(width='width')}",
         "needed": f"import paddle\nfrom needing_beside import width\n{model.format(width='width()')}",
+        "leaves with an error": "import paddle\nfrom leaving_beside import main\nmain(int)\n" + STEP,
         "a name that it lacks": f"{TABLE}from helpers_beside import Accuracy\n{STEP}",
         "its function trains nothing": f"{TABLE}from helpers_beside import Runner\nRunner().train(sorted, table)",
     }
@@ -109,6 +119,12 @@ def test_what_a_module_beside_the_notebook_imports_in_vain_is_passed_by(traced, 
 def test_what_the_model_needs_of_it_is_asked_for(traced):
     row = traced["needed"]
     assert (row["status"], row["questions"]) == ("needs_input", ["module_missing"])
+
+
+def test_where_a_program_leaves_for_an_error_that_error_is_told(traced):
+    row = traced["leaves with an error"]
+    assert (row["status"], row["stop"]["line"]) == ("would_stop", 3)
+    assert row["stop"]["error"].startswith("TypeError: int() argument must be")
 
 
 def test_a_call_without_an_argument_is_the_notebooks_own_fault(traced):
