@@ -72,10 +72,27 @@ export async function glance(panel: Locator): Promise<IGlance> {
     const hidden = 'option, table, [hidden], .jp-PaddleGpu-unseen, title, [role=log]';
     const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
     const texts: string[] = [];
+    /** A text, or, where it is cut after some lines, the words that are in them. */
+    const seen = (text: Text, parent: Element): string[] => {
+      let cut: Element | null = parent;
+      while (cut && getComputedStyle(cut).webkitLineClamp === 'none') {
+        cut = cut.parentElement;
+      }
+      if (!cut) {
+        return [text.data];
+      }
+      const { bottom } = cut.getBoundingClientRect();
+      const range = document.createRange();
+      return [...text.data.matchAll(/\S+/g)].flatMap(({ 0: word, index }) => {
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        return range.getBoundingClientRect().bottom <= bottom ? [word] : [];
+      });
+    };
     while (walker.nextNode()) {
       const parent = walker.currentNode.parentElement;
       if (parent && !parent.closest(hidden) && parent.checkVisibility()) {
-        texts.push(walker.currentNode.textContent ?? '');
+        texts.push(...seen(walker.currentNode as Text, parent));
       }
     }
     const count = (pattern: RegExp) =>

@@ -51,7 +51,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
           <Remarks job={job} />
           <Curve view={view} />
           <JobDevices job={job} model={model} />
-          <Tail view={view} running glance />
+          <Tail view={view} running />
           <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
             {trans.__('Runs on its own: you may close this page.')}
           </p>

@@ -6,21 +6,15 @@ import type { JobView } from '../../models/job/jobView';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
 
-/** Lines of a job's log below its row, and of the one that runs above all else, where the words are counted. */
-const LINES = 5;
-const LINES_AT_A_GLANCE = 3;
+/** Lines of a job's log in the panel. */
+const TAIL = 5;
 
 /** The job's last lines, as they come. */
-export function Tail(props: {
-  view: JobView;
-  running: boolean;
-  glance?: boolean;
-}): JSX.Element {
+export function Tail(props: { view: JobView; running: boolean }): JSX.Element {
   const { trans } = useApp();
-  const { view, running, glance } = props;
+  const { view, running } = props;
   useSignal(view.log.changed);
-  const most = glance ? LINES_AT_A_GLANCE : LINES;
-  const lines = view.log.tail(most);
+  const lines = view.log.tail(TAIL);
   return (
     <div
       className={`jp-PaddleGpu-tail${running ? ' jp-mod-running' : ''}`}
@@ -28,7 +22,6 @@ export function Tail(props: {
       aria-live="polite"
       aria-label={trans.__('Last lines of the log')}
       tabIndex={0}
-      style={{ '--jp-PaddleGpu-lines': most } as React.CSSProperties}
     >
       {lines.map(line => (
         <div key={line.n} className="jp-PaddleGpu-tailLine">
