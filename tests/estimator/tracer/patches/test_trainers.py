@@ -140,7 +140,7 @@ class KeypointBottomUpBaseDataset(paddle.io.Dataset):
     __init__, parse_dataset = (vars(KeypointTopDownBaseDataset)[name] for name in ("__init__", "parse_dataset"))
     return_bbox = return_class = False
     def _get_imganno(self, index):
-        raise NotImplementedError
+        raise NotImplementedError  # as PaddleDetection's own; its stand-in takes this place
     def __getitem__(self, index):
         record = self._get_imganno(index)
         assert record.keys().isdisjoint(("gt_bbox", "gt_class", "gt_areas"))
