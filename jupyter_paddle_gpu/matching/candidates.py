@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..domain.bounds import device_twice
+from ..domain.decisions import Choice
 from ..domain.devices import Device, device_called, divided
 from ..domain.errors import PaddleGpuError
 from .filters import ruled_out
@@ -20,6 +21,27 @@ def usable(devices: Iterable[Device], policy: Policy, count: int = 1) -> list[De
     if count > 1:  # CUDA gives a process one slice at most (MIG User Guide, "CUDA Device Enumeration")
         found = [device for device in found if device.parent is None]
     return found
+
+
+def together(devices: Iterable[Device], count: int) -> list[list[Device]]:
+    """Devices by who can train together: of one maker where several are wanted (NCCL, HCCL and their like know their
+    own alone, and a build of Paddle serves one)."""
+    groups: dict[str, list[Device]] = {}
+    for device in devices:
+        groups.setdefault(device.vendor if count > 1 else "", []).append(device)
+    return list(groups.values())
+
+
+def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:
+    """The device that settles whether a training could ever run: of as many as are wanted, those with most memory, the
+    one with least. None where none tells how much it has."""
+    count = len(choice.device_ids) or choice.gpus or 1
+    known = list(devices)
+    chosen = [device for device in known if device.id in choice.device_ids]
+    found = [one for one in chosen or usable(known, policy, count) if one.memory_total]
+    groups = [sorted(those, key=lambda one: -(one.memory_total or 0)) for those in together(found, count)]
+    lasts = [(min(count, len(those)), those[min(count, len(those)) - 1]) for those in groups]
+    return max(lasts, key=lambda last: (last[0], last[1].memory_total or 0), default=(0, None))[1]
 
 
 def is_chosen(device: Device, policy: Policy, cut: frozenset[str]) -> bool:
@@ -90,4 +112,11 @@ def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
         if device in found:
             raise device_twice(name)
         found.append(device)
+    if len(together(found, len(found))) > 1:
+        raise PaddleGpuError(
+            "devices_mixed",
+            "One job cannot use devices of several makers: {devices}.",
+            hint="Name devices of one maker.",
+            devices=", ".join(f"{one.title} ({one.name})" for one in found),
+        )
     return found

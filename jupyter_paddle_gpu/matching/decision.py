@@ -99,7 +99,8 @@ def decide(
     else:
         candidates = _suited(real, offer, policy, case.wanted)
     asked = None if choice.anyway else need
-    return _on_devices(case.seated(_seats(asked, candidates, policy, choice, offer)), ways, smaller)
+    case = case.seated(_seats(asked, candidates, policy, choice, offer))
+    return _on_devices(case if choice.device_ids else _of_one_maker(case), ways, smaller)
 
 
 def without_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Message | None:
@@ -124,26 +125,33 @@ def openings(need: Need | None, offer: Offer, policy: Policy, choice: Choice) ->
     # Of named ones that are gone no other takes the place.
     named = [here[name] for name in choice.device_ids if name in here]
     wanted = named if choice.device_ids else _suited(here.values(), offer, policy, count)
-    seats = _seats(None if choice.anyway else need, wanted, policy, choice, offer)
+    case = _Case(need, offer, choice, policy, count)
+    case = case.seated(_seats(None if choice.anyway else need, wanted, policy, choice, offer))
+    seats = case.seats if choice.device_ids else _of_one_maker(case).seats
     possible = tuple(seat.device.id for seat in seats if seat.possible)
     return possible, frozenset(seat.device.id for seat in seats if seat.starts)
+
+
+def _of_one_maker(case: _Case) -> _Case:
+    """The same with the devices of one maker where several are to train together: those on which it starts now, else
+    those on which it could; of equals the best first."""
+    makers: dict[str, list[Seat]] = {}
+    for seat in case.seats if case.wanted > 1 else ():
+        makers.setdefault(seat.device.vendor, []).append(seat)
+    if len(makers) < 2:
+        return case
+
+    def serves(one: _Case) -> tuple[bool, int, int]:
+        wanted = one.wanted
+        return len(one.starting) >= wanted, min(len(one.possible), wanted), min(len(one.seats), wanted)
+
+    return max((case.seated(seats) for seats in makers.values()), key=serves)
 
 
 def _suited(devices: Iterable[Device], offer: Offer, policy: Policy, count: int) -> list[Device]:
     """Those that may be chosen by themselves."""
     suits = offer.suits
     return usable(devices, policy, count) if suits is None else [one for one in devices if suits(one, count)]
-
-
-def best_device(devices: Iterable[Device], policy: Policy, choice: Choice) -> Device | None:
-    """The device that settles whether a training could ever run: of as many as are wanted, those with most memory, the
-    one with least. None where none tells how much it has."""
-    count = len(choice.device_ids) or choice.gpus or 1
-    known = list(devices)
-    chosen = [device for device in known if device.id in choice.device_ids]
-    found = chosen or usable(known, policy, count)
-    sized = sorted((one for one in found if one.memory_total), key=lambda one: -(one.memory_total or 0))
-    return sized[min(count, len(sized)) - 1] if sized else None
 
 
 def _on_cpu(case: _Case, reason: Message, host: int | None, ways: Ways) -> Decision:
@@ -288,7 +296,8 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     if case.choice.share is not None and len(seats) >= count:
         return Decision(outcome="refuse", reason=_share_impossible(case), searched=True)
     if len(seats) < count or need is None:
-        reason = sentences.too_few(count, len(seats))
+        makers = {device.vendor for device in case.offer.devices if not device.simulated}
+        reason = sentences.too_few(count, len(seats), makers=len(makers))
         return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
     most = sorted((seat.allowed or 0 for seat in seats), reverse=True)[count - 1]
     found = ways(most)

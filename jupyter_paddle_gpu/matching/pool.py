@@ -56,6 +56,7 @@ class Pool:
         self.names = [device.id for device in self.devices]
         self.place: dict[str, int] = {name: place for place, name in enumerate(self.names)}
         self._cut = divided(self.devices)
+        self._makers = len({device.vendor for device in self.devices})
         self._keys = [self._key(device) for device in self.devices]
         self._others = self._barred()
         self._views: dict[bool, View] = {}
@@ -128,8 +129,8 @@ class Pool:
             real = (place for place, device in enumerate(self.devices) if not device.simulated)
             return self._at(named or islice(real, 1))
         count = choice.gpus or 1
-        if count > 1 and self.links:
-            return tuple(self.devices)  # which of them are joined best only all together tell
+        if count > 1 and (self.links or self._makers > 1):
+            return tuple(self.devices)  # which of them are joined best, and of which maker, only all together tell
         places = {*self._others, *(self.place[name] for name in own if name in self.place)}
         names, sparing = self.names, self.policy.sparing
         for kind, size in self._judged(need, choice):

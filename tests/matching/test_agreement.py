@@ -79,6 +79,9 @@ def test_it_starts_where_the_panel_says_that_it_fits(
             assert verdicts[name].fit in allowed
         else:
             assert verdicts[name].fit != "never" or policy.plan_for == "high"
+    assert len({known[name].vendor for name in decision.device_ids if name in known}) < 2, (
+        "makers do not train together"
+    )
     if choice.device_ids:
         assert decision.outcome == "refuse" or decision.device_ids == choice.device_ids, "the choice or its refusal"
         assert decision.outcome != "cpu"

@@ -135,6 +135,19 @@ def test_several_devices() -> None:
     assert codes(match(estimate(10), devices, choice=Choice(gpus=4))) == ["too_few_devices"]
 
 
+def test_several_devices_are_of_one_maker() -> None:
+    others = [device(index, 64, id=f"NPU-{index}", vendor="ascend", name="Ascend 910B") for index in (2, 3)]
+    mixed = inventory(device(0, 80), device(1, 40, used=20), *others)
+    assert match(estimate(20), mixed, choice=Choice(gpus=2)).device_ids == ("NPU-2", "NPU-3")
+    assert match(estimate(10), mixed, choice=Choice(gpus=2)).device_ids == ("GPU-0", "GPU-1")
+    waits = match(estimate(20), inventory(*mixed.devices[:3]), choice=Choice(gpus=2)).decision
+    assert (waits.outcome, waits.device_ids) == ("wait", ("GPU-0", "GPU-1"))
+    apart = match(estimate(10), inventory(device(0), others[0]), choice=Choice(gpus=2)).decision
+    assert apart.reason.render().startswith("2 GPUs were asked for; of one maker 1 can be used here")
+    with pytest.raises(PaddleGpuError, match="several makers"):
+        match(estimate(10), mixed, choice=Choice(device_ids=("GPU-0", "NPU-2")))
+
+
 def test_simulated_devices_are_judged_and_never_chosen() -> None:
     simulated = device(0, simulated=True, id="simulated-0")
     placement = match(estimate(10), inventory(simulated), accelerators())

@@ -42,7 +42,7 @@ def device_lists(draw: st.DrawFn) -> tuple[Device, ...]:
             Device(
                 id=f"g{index}",
                 index=index,
-                vendor="nvidia",
+                vendor=draw(st.sampled_from(["nvidia", "nvidia", "nvidia", "ascend"])),
                 name=name,
                 memory_total=None if total is None else total * GIB,
                 memory_used=None if used is None else used * GIB,

@@ -17,7 +17,7 @@ LOST = Message(code="card_lost", text="This card does not answer.")
 
 @st.composite
 def devices(draw: st.DrawFn) -> tuple[Device, ...]:
-    """Up to four cards: full, empty, silent, lost, simulated, or divided."""
+    """Up to four cards, of one maker or two: full, empty, silent, lost, simulated, or divided."""
     found: list[Device] = []
     for index in range(draw(st.integers(0, 4))):
         total = draw(st.none() | st.sampled_from([8, 16, 24, 40, 80]).map(lambda gib: gib * GIB))
@@ -27,7 +27,7 @@ def devices(draw: st.DrawFn) -> tuple[Device, ...]:
         card = Device(
             id=f"GPU-{index}",
             index=index,
-            vendor="nvidia",
+            vendor=draw(st.sampled_from(["nvidia", "nvidia", "nvidia", "ascend"])),
             name=name,
             memory_total=total,
             memory_used=used,

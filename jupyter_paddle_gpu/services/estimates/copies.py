@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,24 +18,28 @@ if TYPE_CHECKING:
     from ...estimator.advice.changed_steps import Rewrite
 
 
-def settled(request: EstimateRequest, accelerator: Accelerator | None) -> EstimateRequest:
-    """The request with the number format of its mixed precision: bfloat16 where the card has it, else float16."""
+Cards = Collection[Accelerator]
+"""Those of which a job may be given any."""
+
+
+def settled(request: EstimateRequest, cards: Cards) -> EstimateRequest:
+    """The request with the number format of its mixed precision: bfloat16 where each card has it, else float16. On a
+    card without bfloat16 Paddle computes in float32 and only warns."""
     if request.amp in (None, "off") or request.amp_dtype is not None:
         return request
-    return msgspec.structs.replace(request, amp_dtype="bfloat16" if _has_bfloat16(accelerator) else "float16")
+    every = bool(cards) and all(map(_has_bfloat16, cards))
+    return msgspec.structs.replace(request, amp_dtype="bfloat16" if every else "float16")
 
 
-def _has_bfloat16(accelerator: Accelerator | None) -> bool:
+def _has_bfloat16(accelerator: Accelerator) -> bool:
     """By its sheet, or by what its maker says of all cards of its compute capability."""
-    if accelerator is None:
-        return False
     maker = makers().named(accelerator.vendor)
     since = maker.bfloat16 if maker is not None else None
     capability = accelerator.compute_capability
     return accelerator.bf16 is not None or (since is not None and capability is not None and capability >= since)
 
 
-def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Accelerator | None) -> Rewrite:
+def rewriting(source: NotebookSource, facts: NotebookFacts, cards: Cards) -> Rewrite:
     """What an estimate asks for the notebook with changes; the last answer is remembered."""
     from ...notebook.changes.table import rewritten, without
     from ...notebook.inspection import inspect_notebook
@@ -48,7 +52,7 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Acceler
         places: tuple[BatchPlace, ...] = (),
         among: Among | None = None,
     ) -> Rewriting:
-        request = settled(request, accelerator)
+        request = settled(request, cards)
         copy = rewritten(source, request, but=told, places=places, among=among)
         if copy.source is source:
             changed = facts
@@ -66,14 +70,14 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, accelerator: Acceler
 def copied(
     source: NotebookSource,
     request: EstimateRequest,
-    accelerator: Accelerator | None,
+    cards: Cards,
     places: tuple[BatchPlace, ...] = (),
     among: Among | None = None,
 ) -> tuple[NotebookSource, Changes]:
     """The copy that a job is run with, and what is otherwise in it; what cannot be is refused in `Changes`."""
     from ...notebook.changes.table import changes
 
-    return changes(source, settled(request, accelerator), places, among)
+    return changes(source, settled(request, cards), places, among)
 
 
 def trains_several_times(source: NotebookSource) -> bool:

@@ -15,7 +15,8 @@ from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import EstimateRequest
-from ...matching.decision import best_device, without_device
+from ...matching.candidates import best_device, usable
+from ...matching.decision import without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
@@ -91,7 +92,7 @@ class Estimating:
         # The largest batch takes many traces: on the CPU it is sought for whoever asks for the CPU.
         host = where.host_bytes() if request.details and request.target == "cpu" else None
         request, accelerator = self._settled(request, where)
-        rewrite = rewriting(source, facts, accelerator)
+        rewrite = rewriting(source, facts, self._cards(request, where, accelerator))
         estimate = self.estimator().estimate(
             facts,
             source.folder,
@@ -120,9 +121,10 @@ class Estimating:
                 nothing of it runs, and what estimates have found before is used.
         """
         request, accelerator = self._settled(request, where)
+        cards = self._cards(request, where, accelerator)
 
         def made() -> tuple[NotebookSource, Changes]:
-            return copied(source, request, accelerator, *self.cache.seen(source, request.training))
+            return copied(source, request, cards, *self.cache.seen(source, request.training))
 
         copy, changes = made()
         if facts is None or facts.loop == "none":
@@ -225,3 +227,15 @@ class Estimating:
 
         request = self.meant(request, where)
         return request, targets.resolve(request, where.inventory or self.inventory, self.find, pick)
+
+    def _cards(
+        self, request: EstimateRequest, where: Where, accelerator: Accelerator | None
+    ) -> tuple[Accelerator, ...]:
+        """The cards of which a job may be given any: the one that was named, else all that may be chosen."""
+        known = () if accelerator is None else (accelerator,)
+        if accelerator is None or request.device:
+            return known
+        devices = (where.inventory or self.inventory)().devices
+        chosen = [one for one in devices if one.id in where.choice.device_ids]
+        here = chosen or usable(devices, self.policy(), where.choice.gpus or 1)
+        return tuple(card for one in here if (card := targets.of_device(one, self.find)) is not None) or known

@@ -28,6 +28,7 @@ from ...engines.capabilities import (
     shared_memory_of,
 )
 from ...jobs.scheduling.queue import Standing
+from ...matching.candidates import together as together_of
 from ...matching.candidates import usable
 from ...matching.decision import without_device
 from ...matching.match import resolved
@@ -156,7 +157,8 @@ def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:
     """How many devices an engine can have train together: as many as may be chosen, where it starts a process each."""
     if not engine.supported_features().several_devices:
         return 1
-    return max(1, len(usable(inventory.devices, policy, MOST_TOGETHER)))
+    found = together_of(usable(inventory.devices, policy, MOST_TOGETHER), MOST_TOGETHER)
+    return max((1, *map(len, found)))
 
 
 def whole_devices(inventory: Inventory) -> int:
@@ -175,7 +177,8 @@ def choice_of(
     *,
     share: float | None = None,
 ) -> Choice:
-    """What a person chose of an engine's devices. Who says nothing chose as many as are to train together.
+    """What a person chose of an engine's devices. Who says nothing chose as many as are to train together, and none for
+    cells that take the CPU.
 
     Args:
         share: as `Resources.share`.
@@ -184,6 +187,8 @@ def choice_of(
     """
     if gpus is None and not device_ids and not engine.supported_features().gpus:
         gpus = 0  # who asks for devices in spite of that is told by the engine why it gives none
+    elif gpus is None and not device_ids and request.on_cpu:
+        gpus = 0
     elif gpus is None and (request.devices or 1) > 1 and accelerators(inventory):
         gpus = request.devices
     part = share if is_shared(share) else None

@@ -15,14 +15,14 @@ from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.jobs.job import WantedResources
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.scheduling.queue import Standing
-from jupyter_paddle_gpu.matching.match import resolved
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notices.settings import NoticePolicy
 from jupyter_paddle_gpu.services import Submission
-from jupyter_paddle_gpu.services.jobs.placing import Site, place
+from jupyter_paddle_gpu.services.jobs.placing import Site, choice_of, place
 from jupyter_paddle_gpu.services.jobs.submitting import Settled, settle
 from jupyter_paddle_gpu.services.jobs.taking import Desk
 from tests.matching.situations import HOST
@@ -32,6 +32,8 @@ CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "executio
 SOURCE = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()"
 CONTENT = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "source": SOURCE}]}
 NOTEBOOK = parse_notebook(CONTENT, Path("/nowhere/n.ipynb"))
+
+requests = st.sampled_from([EstimateRequest(), EstimateRequest(on_cpu=True), EstimateRequest(amp="O1")])
 
 
 class Shown:
@@ -51,15 +53,21 @@ class Shown:
 
 
 @settings(max_examples=20)
-@given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]))
+@given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]), requests)
 def test_panel_preflight_and_submit_decide_the_same(
-    here: tuple[Device, ...], estimate: Estimate | None, policy: Policy, choice: Choice, anyway: bool, step: int
+    here: tuple[Device, ...],
+    estimate: Estimate | None,
+    policy: Policy,
+    choice: Choice,
+    anyway: bool,
+    step: int,
+    request: EstimateRequest,
 ) -> None:
+    inventory, named = Inventory(time=0, host=HOST, devices=here), choice
     try:
-        choice = resolved(choice, here)
+        choice = choice_of(LocalEngine(), inventory, request, choice.gpus, choice.device_ids)
     except PaddleGpuError:
         assume(False)
-    inventory = Inventory(time=0, host=HOST, devices=here)
     settled = {"engines": {"local": LocalEngine()}, "inventory": lambda: inventory}
     settled["standing"] = lambda engine, devices, share=None: Standing()
     settled["policies"] = SimpleNamespace(matching=policy, notices=NoticePolicy(), beside_file="", policy_file="")
@@ -68,8 +76,12 @@ def test_panel_preflight_and_submit_decide_the_same(
         on_cpu = Estimate(status="ok", evidence="trace", target="cpu", allocated_peak_bytes=step)
         estimate = msgspec.structs.replace(estimate, allocated_peak_bytes=(1 << 80) // step)
     panel = place(Site(**settled), estimate, choice=choice, shown=on_cpu).decision
-    resources = WantedResources(gpus=choice.gpus, device_ids=choice.device_ids)
-    wish = Submission(resources=resources, anyway=anyway, estimate=None if estimate is not None else False)
+    if request.on_cpu and named == Choice():
+        assert panel.outcome in ("cpu", "refuse") and not panel.device_ids, "cells that take the CPU have no device"
+    resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
+    wish = Submission(
+        request=request, resources=resources, anyway=anyway, estimate=None if estimate is not None else False
+    )
     desk = Desk(**settled, estimates=Shown(estimate, on_cpu))
 
     def asked(*, runs: bool) -> Settled | RefusedError:
