@@ -223,13 +223,13 @@ export class Api {
     return this._get(`jobs/${encodeURIComponent(id)}/log?${query}`);
   }
 
-  /** Where a job can be downloaded: on one page, with all that it left, its metrics as a table. */
   /** Where something can be downloaded. */
   url(path: string): string {
     return this._url(path);
   }
 
-  exportUrl(id: string, what: 'report' | 'archive' | 'metrics/file'): string {
+  /** Where a job can be downloaded: on one page, with all that it left, its metrics as a table or as they are drawn. */
+  exportUrl(id: string, what: 'report' | 'archive' | 'metrics/file' | 'metrics'): string {
     const language = what === 'report' ? `?language=${encodeURIComponent(this.language)}` : '';
     return this._url(`jobs/${encodeURIComponent(id)}/${what}`) + language;
   }

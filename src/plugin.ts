@@ -228,6 +228,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
     });
 
+    // Of several notebooks the one in view is meant, also where a job's page lies over the active one.
+    shell?.layoutModified.connect(() => model.notebook.look());
+
     if (restorer) {
       tabs.restore(restorer);
     }

@@ -6,6 +6,9 @@ import msgspec
 
 from .messages import Message
 
+TITLES = {"local": Message(code="engine_local", text="in the background here")}
+"""What people call engines whose names are no words of theirs, where nobody asks the engine itself."""
+
 
 class Features(msgspec.Struct, frozen=True, kw_only=True):
     """What an engine can do, so that faces hide what it cannot.

@@ -99,36 +99,38 @@ def too_few_free(count: int, free: int, others: Sequence[str], *, mine: bool) ->
     Args:
         others: users whose jobs have some; `mine`: whether jobs of whoever reads this have some.
     """
-    if others and mine:
+    who = _whose(others, mine=mine)
+    params: dict[str, Param] = {"count": count, "free": free, "owners": ", ".join(others), "who": who or ""}
+    if who is None:
         return Message(
             code="waits_free_device",
-            text="Waits for {count} free devices with enough memory; {free} are free, jobs of yours and of {owners} "
-            "have others.",
-            singular="Waits for {count} free device with enough memory; {free} are free, jobs of yours and of {owners} "
-            "have others.",
-            counted="count",
-            params={"count": count, "free": free, "owners": ", ".join(others)},
-        )
-    if mine:
-        return Message(
-            code="waits_free_device",
-            text="Waits for {count} free devices with enough memory; {free} are free, jobs of yours have others.",
-            singular="Waits for {count} free device with enough memory; {free} are free, jobs of yours have others.",
-            counted="count",
-            params={"count": count, "free": free},
-        )
-    if others:
-        return Message(
-            code="waits_free_device",
-            text="Waits for {count} free devices with enough memory; {free} are free, jobs of {owners} have others.",
-            singular="Waits for {count} free device with enough memory; {free} are free, jobs of {owners} have others.",
-            counted="count",
-            params={"count": count, "free": free, "owners": ", ".join(others)},
+            text="{free} of the {count} devices that it needs are free now."
+            if free
+            else "No device with enough memory is free now.",
+            singular="{free} of the {count} devices that it needs is free now." if free else "",
+            counted="free",
+            hint="It starts by itself as soon as it can.",
+            params=params,
         )
     return Message(
         code="waits_free_device",
-        text="Waits for {count} free devices with enough memory; {free} are free now.",
-        singular="Waits for {count} free device with enough memory; {free} are free now.",
-        counted="count",
-        params={"count": count, "free": free},
+        text="{free} of the {count} devices that it needs are free: {who} have the others."
+        if free
+        else "No device with enough memory is free: {who} have them all.",
+        singular="{free} of the {count} devices that it needs is free: {who} have the others." if free else "",
+        counted="free",
+        hint="It starts by itself when they make room; to start it sooner, stop one of yours."
+        if mine
+        else "It starts by itself when they make room.",
+        params=params,
     )
+
+
+def _whose(others: Sequence[str], *, mine: bool) -> Message | None:
+    """Whose jobs have the devices; None where nobody's are known."""
+    owners: dict[str, Param] = {"owners": ", ".join(others)}
+    if mine and others:
+        return Message(code="whose_jobs", text="jobs of yours and of {owners}", params=owners)
+    if mine:
+        return Message(code="whose_jobs", text="jobs of yours")
+    return Message(code="whose_jobs", text="jobs of {owners}", params=owners) if others else None

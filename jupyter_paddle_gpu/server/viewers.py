@@ -16,6 +16,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from tornado.netutil import Resolver
 
 from ..domain.errors import PaddleGpuError
+from ..viewers.viewer import VIEWERS
 from .base import RESOURCE, PaddleGpuHandler, permitted
 from .context import SETTING, ServerContext
 from .panel_words import page_translator
@@ -36,7 +37,7 @@ class ViewerHandler(PaddleGpuHandler):
     async def post(self, job_id: str, name: str) -> None:
         """Start the viewer where it does not run; answer the path below the server's base at which it is."""
         await self.context.call_long(self.services.open_viewer, job_id, name, prefix_of(self.base_url, job_id, name))
-        await self.answer({"path": f"{PAGES}/{quote(job_id)}/{quote(name)}/"})
+        await self.answer({"path": f"{PAGES}/{quote(job_id)}/{quote(name)}/{VIEWERS[name].page}"})
 
 
 def prefix_of(base_url: str, job_id: str, name: str) -> str:

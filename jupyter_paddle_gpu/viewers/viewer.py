@@ -12,18 +12,20 @@ class Viewer(msgspec.Struct, frozen=True):
         title: what people call it.
         package: what is imported and, by pip, installed.
         files: how the names of its files begin.
+        page: the page of its that shows the scalars, below its own address; empty where it begins with them.
     """
 
     name: str
     title: str
     package: str
     files: str
+    page: str = ""
 
 
 VIEWERS = {
     one.name: one
     for one in (
-        Viewer("visualdl", "VisualDL", "visualdl", "vdlrecords."),
+        Viewer("visualdl", "VisualDL", "visualdl", "vdlrecords.", page="scalar"),
         Viewer("tensorboard", "TensorBoard", "tensorboard", "events.out.tfevents."),
     )
 }

@@ -11,7 +11,7 @@ from ...domain.jobs.job import Job
 from ...domain.variables import Difference
 from ..speech import Speech, number, run_time, size
 from .changes import STYLES
-from .job import device_names, measured_bytes, state
+from .job import device_names, measured_bytes, state, where
 from .machine import TableView
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...domain.changes import CellDifference
     from ...services.requests import Comparison
 
-_KINDS = {"devices": "Number of devices", "device": "Device", "image": "Image", "engine": "Engine"}
+_KINDS = {"devices": "Number of devices", "device": "Device", "image": "Image", "engine": "Where"}
 """What differs beside variables, which have names; code stands below the table."""
 _ROLES = {
     "batch_size": "Batch size",
@@ -90,7 +90,8 @@ class ComparisonView(TableView):
 
 def _differing(say: Speech, one: Difference) -> Sequence[str]:
     name = one.name or say(_ROLES.get(one.role) or _KINDS.get(one.kind, one.kind))
-    return name, *("–" if value is None or value == "" else str(value) for value in (one.before, one.after))
+    values = ["–" if value is None or value == "" else str(value) for value in (one.before, one.after)]
+    return name, *(where(say, value) if one.kind == "engine" else value for value in values)
 
 
 def _title(say: Speech, cell: CellDifference) -> str:

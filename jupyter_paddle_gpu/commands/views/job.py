@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from ...domain.engines import TITLES
 from ...domain.jobs.job import STATE_WORDS, Job
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
@@ -37,6 +38,11 @@ def submitted(say: Speech, job: Job) -> str:
     stop = () if job.spec.would_stop is None else (job.spec.would_stop,)
     said = (one.render(say.translate) for one in (*stop, *job.spec.unanswered))
     return "\n".join((say("Job {id} was submitted.", id=job.id), *said))
+
+
+def where(say: Speech, engine: str) -> str:
+    """What people call the place where an engine runs jobs."""
+    return TITLES[engine].render(say.translate) if engine in TITLES else engine[:1].upper() + engine[1:]
 
 
 def silent(say: Speech, job: Job) -> str:
@@ -67,7 +73,7 @@ class JobsView(TableView):
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
-        return say("Job"), say("Name"), say("State"), say("Engine"), say("Submitted"), say("Time")
+        return say("Job"), say("Name"), say("State"), say("Where"), say("Submitted"), say("Time")
 
     def rows(self, say: Speech) -> list[Sequence[str]]:
         """One row a job or a sweep."""
@@ -85,7 +91,7 @@ class JobsView(TableView):
 
 
 def _job(say: Speech, job: Job, now: float) -> Sequence[str]:
-    return job.id, job.spec.name, state(say, job), job.spec.engine, moment(job.created), run_time(job, now)
+    return job.id, job.spec.name, state(say, job), where(say, job.spec.engine), moment(job.created), run_time(job, now)
 
 
 def _sweep(say: Speech, sweep: SweepReport, now: float) -> Sequence[str]:
@@ -129,7 +135,7 @@ class JobView(TableView):
         rows: list[Sequence[str]] = [
             (say("Notebook"), job.spec.notebook),
             (say("State"), state(say, job)),
-            (say("Engine"), job.spec.engine),
+            (say("Where"), where(say, job.spec.engine)),
             (say("Time"), run_time(job, time.time())),
         ]
         if job.spec.changes:

@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from ...devices.makers.registry import makers
-from ...domain.engines import Features
+from ...domain.engines import TITLES, Features
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
@@ -52,7 +52,7 @@ class LocalEngine:
         problems = () if processes.supported() else (_unsupported(),)
         return Features(
             name=self.name,
-            title=Message(code="engine_local", text="in the background here"),
+            title=TITLES["local"],
             gpus=True,
             containers=False,
             memory_limit=Path("/proc/self/stat").exists(),

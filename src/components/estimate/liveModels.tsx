@@ -17,7 +17,7 @@ export function LiveModels({ training }: { training: Training }): JSX.Element | 
   }
   return (
     <div
-      className="jp-PaddleGpu-row jp-PaddleGpu-wrap"
+      className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-liveModels"
       role="group"
       aria-label={trans.__('In the kernel')}
     >

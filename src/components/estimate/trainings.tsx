@@ -15,6 +15,9 @@ export function Trainings(props: {
   const { trans } = useApp();
   const { estimate, training } = props;
   const id = React.useId();
+  // The batch that all of them have is said in the head, and the line is short.
+  const tellsBatch = new Set(estimate.trainings.map(one => one.batch_size)).size > 1;
+  const chosen = estimate.trainings.find(one => one.id === estimate.training);
   if (estimate.trainings.length < 2) {
     return null;
   }
@@ -25,6 +28,7 @@ export function Trainings(props: {
       </label>
       <select
         id={id}
+        title={chosen && inWords(chosen, true, trans)}
         value={estimate.training ?? training.request.training ?? ''}
         disabled={training.isEstimating}
         onChange={event => void training.ask({ training: event.target.value })}
@@ -32,7 +36,7 @@ export function Trainings(props: {
         {estimate.training === null && <option value="">–</option>}
         {estimate.trainings.map(one => (
           <option key={one.id} value={one.id} disabled={one.allocated_peak_bytes === null}>
-            {inWords(one, trans)}
+            {inWords(one, tellsBatch, trans)}
           </option>
         ))}
       </select>
@@ -41,11 +45,11 @@ export function Trainings(props: {
 }
 
 /** `ResNet · cell 4 · batch 256 · 12.3 GiB`. */
-function inWords(one: ITraining, trans: TranslationBundle): string {
+function inWords(one: ITraining, tellsBatch: boolean, trans: TranslationBundle): string {
   return [
     one.model ?? `${one.id}`,
     one.where && trans.__('cell %1', one.where.cell + 1),
-    one.batch_size !== null && trans.__('batch %1', one.batch_size),
+    tellsBatch && one.batch_size !== null && trans.__('batch %1', one.batch_size),
     one.allocated_peak_bytes === null
       ? trans.__('not reached')
       : bytes(one.allocated_peak_bytes)

@@ -18,7 +18,8 @@ export function Exports({ model, brief }: { model: JobView; brief?: boolean }): 
       trans.__('Archive (ZIP)'),
       trans.__('the same with both notebooks, the whole log and the checkpoints')
     ],
-    ['metrics/file', trans.__('Metrics (CSV)'), trans.__('each value with its time')]
+    ['metrics/file', trans.__('Metrics (CSV)'), trans.__('each value with its time')],
+    ['metrics', trans.__('Metrics (JSON)'), trans.__('the curves as they are drawn')]
   ];
   return (
     <ul className={`jp-PaddleGpu-downloads${brief ? ' jp-mod-brief' : ''}`}>
@@ -28,7 +29,7 @@ export function Exports({ model, brief }: { model: JobView; brief?: boolean }): 
             className="jp-PaddleGpu-button jp-mod-link"
             href={model.exportUrl(what)}
             title={brief ? says : undefined}
-            download
+            download={what === 'metrics' ? `${model.job?.spec.name}-metrics.json` : true}
           >
             {name}
           </a>

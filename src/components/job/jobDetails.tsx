@@ -27,7 +27,7 @@ export function Details({ model, job }: { model: JobView; job: IJob }): JSX.Elem
     [trans.__('Job'), job.id],
     [trans.__('Notebook'), spec.notebook],
     [trans.__('Executed copy'), spec.output],
-    [trans.__('Engine'), engineTitle(spec.engine)],
+    [trans.__('Where'), engineTitle(spec.engine)],
     [trans.__('Image'), spec.image],
     [trans.__('Kernel'), spec.kernel_name],
     [trans.__('Python'), spec.python],

@@ -19,6 +19,8 @@ import { Card } from '../job/card';
 import { CodeDifference } from '../job/codeDifference';
 import { Legend } from '../job/metricCards';
 
+/** Pixels that stay free above the heading, so that nothing of it goes when a wider window draws the page anew. */
+const ABOVE = 16;
 /** Charts that are drawn; a training that prints more is looked at on its own page. */
 const CHARTS = 5;
 
@@ -42,7 +44,7 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
       const head = heading.current
         .closest('.jp-PaddleGpu-jobsPage')
         ?.querySelector<HTMLElement>('.jp-PaddleGpu-jobsHead');
-      heading.current.style.scrollMarginTop = `${head?.offsetHeight ?? 0}px`;
+      heading.current.style.scrollMarginTop = `${(head?.offsetHeight ?? 0) + ABOVE}px`;
       heading.current.scrollIntoView({ block: 'start' });
     }
   }, [model, isRead]);

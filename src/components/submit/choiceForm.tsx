@@ -190,7 +190,7 @@ function Engines(props: {
   const group = React.useId();
   return (
     <fieldset>
-      <legend>{trans.__('Engine')}</legend>
+      <legend>{trans.__('Where')}</legend>
       {model.engines.map(item => (
         <div key={item.name}>
           <label>

@@ -60,7 +60,7 @@ export class JobView implements IDisposable {
   }
 
   /** Where the job can be downloaded: on one page, with all that it left, its metrics as a table. */
-  exportUrl(what: 'report' | 'archive' | 'metrics/file'): string {
+  exportUrl(what: Parameters<Api['exportUrl']>[1]): string {
     return this._api.exportUrl(this.id, what);
   }
 

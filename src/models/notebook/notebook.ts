@@ -91,6 +91,11 @@ export class ActiveNotebook implements IDisposable {
     }
   }
 
+  /** Look again which one is meant, where what lies in view is other than before. */
+  look(): void {
+    this._onCurrent();
+  }
+
   /** Emitted when another notebook is active, or this one got another path. */
   get changed(): ISignal<this, void> {
     return this._changed;
@@ -126,7 +131,7 @@ export class ActiveNotebook implements IDisposable {
   }
 
   private _onCurrent(): void {
-    const panel = this._tracker.currentWidget;
+    const panel = this._meant();
     if (panel === this._panel) {
       return;
     }
@@ -148,6 +153,13 @@ export class ActiveNotebook implements IDisposable {
         () => undefined
       );
     }
+  }
+
+  /** The active one; where another tab lies over it, one that is in view beside that. */
+  private _meant(): NotebookPanel | null {
+    const active = this._tracker.currentWidget;
+    const isHidden = active?.isVisible === false;
+    return (isHidden && this._tracker.find(({ isVisible }) => isVisible)) || active;
   }
 
   private _onPath(): void {

@@ -147,7 +147,7 @@ test('a wait says who has the devices, and what would start sooner', async () =>
   submission.decision = {
     ...decision,
     outcome: 'wait',
-    reason: sentence('Waits for 2 free devices with enough memory; 0 are free now.', 'waits'),
+    reason: sentence('No device with enough memory is free now.', 'waits'),
     notes: [
       sentence('Job a has GPU 0 (Card) for about 16 min more.', 'has_until'),
       sentence('Job b has GPU 1 (Card) for about 2 h more.', 'has_until')

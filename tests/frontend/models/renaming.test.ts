@@ -1,4 +1,4 @@
-/** A notebook that gets another name keeps what is known of it; in another folder it is another one. */
+/** Which notebook is meant: one that gets another name stays the same, and one that is hidden gives way to one in view. */
 
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Signal } from '@lumino/signaling';
@@ -38,4 +38,34 @@ test.each([
   expect(model.training?.estimate !== null).toBe(stays);
   expect(model.training?.request).toEqual(stays ? { batch_size: 8 } : {});
   model.dispose();
+});
+
+test('a notebook beside the page that lies over the active one is the one that is meant', async () => {
+  const panel = (path: string, isVisible: boolean) => ({
+    ...{ id: path, isVisible, isDisposed: false, disposed: new Signal({}), content: {} },
+    context: {
+      ...{ path, isReady: true, ready: Promise.resolve() },
+      pathChanged: new Signal({}),
+      model: { contentChanged: new Signal({}) }
+    }
+  });
+  const panels = [panel('under.ipynb', true), panel('beside.ipynb', true)];
+  const tracker = {
+    currentChanged: new Signal({}),
+    currentWidget: panels[0],
+    find: (is: (one: (typeof panels)[0]) => boolean) => panels.find(is)
+  };
+  const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
+  await settle();
+  expect(notebook.current?.path).toBe('under.ipynb');
+  panels[0].isVisible = false;
+  notebook.look();
+  await settle();
+  expect(notebook.current?.path).toBe('beside.ipynb');
+  // With nothing in view it stays the active one.
+  panels[1].isVisible = false;
+  notebook.look();
+  await settle();
+  expect(notebook.current?.path).toBe('under.ipynb');
+  notebook.dispose();
 });
