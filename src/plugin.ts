@@ -144,6 +144,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
       rank: 700
     });
     restorer?.add(panel, 'jupyter-paddle-gpu');
+    // Beside its twin it would take the room of the notebook: there is one panel, where it was asked for last.
+    panel.seen.connect(() => tabs.panel?.close());
     addPlaces({
       ...{ app, model, panel, notebooks, trans, state, toolbars, launcher, statusBar },
       opensOnce: () => settings?.get('openOnce').composite !== false
@@ -156,9 +158,14 @@ const plugin: JupyterFrontEndPlugin<void> = {
       trans,
       showPanel: mode => {
         if (mode !== 'main') {
-          app.shell.activateById(panel.id);
+          const tab = tabs.panel;
+          // A tab that lies behind the notebook would cover it: then the panel goes to the side.
+          const shown = tab && (mode === 'focus' || tab.isVisible) ? tab : panel;
+          if (shown === panel || mode === 'focus') {
+            app.shell.activateById(shown.id);
+          }
           if (mode === 'focus') {
-            panel.focus();
+            (tab?.content ?? panel).focus();
           }
           return;
         }

@@ -30,10 +30,16 @@ export class Tabs {
     return job && widget === job ? job.content.model.id : undefined;
   }
 
+  /** The panel as a tab, where it is one. */
+  get panel(): MainAreaWidget<PanelWidget> | null {
+    const tab = this._panels.currentWidget;
+    return tab && !tab.isDisposed ? tab : null;
+  }
+
   /** Show the panel as a tab, a new one where there is none. */
   showPanel(): void {
-    let tab = this._panels.currentWidget;
-    if (!tab || tab.isDisposed) {
+    let tab = this.panel;
+    if (!tab) {
       const content = new PanelWidget(this._context, this._model);
       content.title.label = PRODUCT;
       content.title.closable = true;

@@ -293,22 +293,27 @@ function Amount(props: {
   const { trans } = useApp();
   const { label, value, unit, onChange } = props;
   const [text, setText] = React.useState(value === null ? '' : String(value / unit));
+  // JupyterLab takes no form with a field that is not valid, without a word.
+  const [wrong, setWrong] = React.useState(false);
   return (
     <label>
       <span>{label}</span>
       <input
         className="jp-PaddleGpu-input"
         type="number"
-        min={0}
+        min={1 / unit}
+        max={Math.floor(Number.MAX_SAFE_INTEGER / unit)}
         step="any"
         value={text}
         placeholder={trans.__('as usual')}
         onChange={event => {
-          setText(event.target.value);
-          const amount = Number(event.target.value);
-          onChange(amount > 0 ? Math.round(amount * unit) : null);
+          const { value: typed, validity } = event.target;
+          setText(typed);
+          setWrong(!validity.valid);
+          onChange(typed && validity.valid ? Math.round(Number(typed) * unit) : null);
         }}
       />
+      {wrong && <WrongNumber />}
     </label>
   );
 }

@@ -67,6 +67,10 @@ class Ledger:
         self.records.append(record)
         return Storage(self, record)
 
+    def held(self) -> int:
+        """Bytes that are alive now."""
+        return sum(record.bytes for record in self.records if record.end is None)
+
     def begin(self, name: str) -> Operation:
         """Start an operation at time `now`; `finish` moves time on."""
         return Operation(name, self.phase, self.layer)

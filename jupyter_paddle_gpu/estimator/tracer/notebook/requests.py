@@ -17,7 +17,7 @@ from ..step.model_inputs import ModelInputs
 from . import what_ifs
 from .cells import programs
 from .cells.helpers import Helpers
-from .cells.loops import Loops
+from .cells.loops import Loops, Statistics
 from .cells.running import CellRun
 from .evaluations import keeps_results
 from .literals import Sizes
@@ -205,7 +205,8 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
     source = "\n".join(cell["source"] for cell in code)
     names = Sizes(change, source) if change is not None and scenario.binds_names else None
     evaluates = keeps_results(code)
-    loops = Loops() if evaluates or (request.get("accumulation") or 1) > 1 else None
+    is_all = evaluates or (request.get("accumulation") or 1) > 1
+    loops = Loops() if is_all else Statistics() if "datasets" in source else None
     rewriting = tuple(one for one in (names, loops) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),

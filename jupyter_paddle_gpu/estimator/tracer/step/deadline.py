@@ -37,15 +37,15 @@ class Deadline:
         self.stopped: list[tuple[str, int, dict[str, Any]]] = []
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """The signal of a timer.
+        """The signal of a timer: of two that come, the first one. The other one would end the answer.
 
         Raises:
-            TimeUp: always.
+            TimeUp: the first time.
         """
         if not self.stopped:
             found = [(one.f_code.co_filename, line, one.f_globals) for one, line in traceback.walk_stack(frame)]
             self.stopped.extend(reversed(found))
-        raise TimeUp
+            raise TimeUp
 
     def check(self) -> None:
         """Raise again where the program caught the end."""

@@ -4,16 +4,24 @@ behind them."""
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import paddle
+
+from ...patience import Patience
 from ...session import current
 from ...step.changes import Changes
 from ...step.steps import StepWatch
 
 LOOP = "__loop__"
 """The name under which a notebook's loops find `loop`."""
+
+STATISTIC = Patience(5_000, math.inf)
+"""How long one of Paddle's data sets is gone through by a loop that trains nothing and keeps nothing: its items are all
+of one shape."""
 
 
 def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
@@ -31,11 +39,16 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
     watch.loops += 1
     try:
         while True:
-            iterator = iter(items())
+            through = items()
+            statistic = _Statistic(watch) if _is_of_paddle(through) else None
+            iterator = iter(through)
+            del through
             # No name holds the item here: it is to go when the program lets it go.
             while held := list(islice(iterator, 1)):
                 before = watch.updates
                 yield held.pop()
+                if statistic is not None and statistic.is_known():
+                    return
                 if watch.loops > 1 and watch.may_leave(before):
                     with watch.leaving():  # what is gone through goes with its last name
                         del iterator
@@ -45,6 +58,30 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
                 return
     finally:
         watch.loops -= 1
+
+
+def _is_of_paddle(items: Iterable[Any]) -> bool:
+    """Whether it is one of Paddle's data sets, or of a class made of one."""
+    modules = [kind.__module__ for kind in type(items).__mro__] if isinstance(items, paddle.io.Dataset) else []
+    return any(name.startswith(("paddle.vision.datasets", "paddle.text.datasets")) for name in modules)
+
+
+class _Statistic:
+    """A loop that goes through a data set for its numbers, as for the mean of its pictures."""
+
+    def __init__(self, watch: StepWatch) -> None:
+        self._watch, self._updates = watch, watch.updates
+        self._waiting = STATISTIC.begins(watch.runtime.ledger.now)
+        self._held: int | None = None
+
+    def is_known(self) -> bool:
+        """Whether it has gone on for long, and holds what it held behind its first item; called behind each."""
+        if self._held is None:
+            self._held = self._watch.runtime.ledger.held()
+        if not self._waiting.is_over(self._watch.runtime.ledger.now):
+            return False
+        self._waiting = STATISTIC.begins(self._watch.runtime.ledger.now)
+        return self._watch.updates == self._updates and self._watch.runtime.ledger.held() <= self._held
 
 
 class Loops(ast.NodeTransformer):
@@ -65,5 +102,16 @@ class Loops(ast.NodeTransformer):
         ]
         return node
 
+
+class Statistics(Loops):
+    """Sends those alone through `loop` that go through something by its name and train nothing themselves."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for picture, label in data:`."""
+        attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+        return super().visit_For(node) if isinstance(node.iter, ast.Name) and not attributes & _TRAINS else node
+
+
+_TRAINS = frozenset(("backward", "grad", "step", "minimize", "train_batch", "fit"))
 
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
