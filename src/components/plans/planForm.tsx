@@ -22,6 +22,8 @@ import { dateIn, writtenValue } from './words';
 
 /** Milliseconds after the last key before the dates are asked for. */
 const TYPED = 300;
+/** Of a price; a form with less is not taken. */
+const LEAST = 1e-6;
 const PRESETS = ['0 2 * * *', '0 2 * * 1-5', '0 2 * * 6'] as const;
 
 export function PlanForm(props: {
@@ -122,6 +124,7 @@ function Way(props: {
       {plan.when === 'at' && (
         <Typed
           type="datetime-local"
+          required
           aria-label={trans.__('Time')}
           value={plan.at}
           take={at => change({ at })}
@@ -143,14 +146,22 @@ function Way(props: {
         </select>
       )}
       {plan.when === 'cost' && (
-        <Typed
-          type="number"
-          min={0}
-          step="any"
-          aria-label={trans.__('Price of an hour')}
-          value={plan.below}
-          take={below => change({ below })}
-        />
+        <>
+          <Typed
+            type="number"
+            required
+            min={LEAST}
+            step="any"
+            aria-label={trans.__('Price of an hour')}
+            value={plan.below}
+            take={below => change({ below })}
+          />
+          {!(Number(plan.below) >= LEAST) && (
+            <div role="status" className="jp-PaddleGpu-small jp-PaddleGpu-muted">
+              {trans.__('Type a price above 0.')}
+            </div>
+          )}
+        </>
       )}
       {(plan.when === 'at' || plan.when === 'cron') && <Dates plan={plan} planner={planner} />}
       <select
@@ -200,6 +211,7 @@ function Cron(props: {
       </select>
       <Typed
         aria-label={trans.__('Cron expression: minute, hour, day, month, day of the week')}
+        required
         spellCheck={false}
         value={plan.cron}
         take={cron => change({ cron })}
@@ -245,14 +257,18 @@ function Dates({ plan, planner }: { plan: IPlanChoice; planner: Planner }): JSX.
   }, [plan.when, typed]);
   return (
     <div role="status" className="jp-PaddleGpu-small jp-PaddleGpu-muted">
-      {error
-        ? `${error.message} ${error.hint}`
-        : dates.length > 0 &&
-          trans.__(
-            'next: %1 (%2)',
-            dates.map(date => dateIn(date, '', language)).join(' · '),
-            ownZone()
-          )}
+      {!typed
+        ? plan.when === 'at'
+          ? trans.__('Type a time.')
+          : trans.__('Type five fields, as 0 2 * * *.')
+        : error
+          ? `${error.message} ${error.hint}`
+          : dates.length > 0 &&
+            trans.__(
+              'next: %1 (%2)',
+              dates.map(date => dateIn(date, '', language)).join(' · '),
+              ownZone()
+            )}
     </div>
   );
 }

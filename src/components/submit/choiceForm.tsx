@@ -9,6 +9,7 @@ import {
   type IChoice,
   movedTo,
   parseEnvironment,
+  strayLines,
   writeEnvironment
 } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
@@ -98,6 +99,7 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
       <Lines
         label={trans.__('Environment, NAME=value on each line')}
         text={writeEnvironment(choice.environment)}
+        refused={strayLines}
         onChange={text => change({ environment: parseEnvironment(text) })}
       />
       {engine?.containers && (
@@ -293,6 +295,7 @@ function Amount(props: {
   const { trans } = useApp();
   const { label, value, unit, onChange } = props;
   const [text, setText] = React.useState(value === null ? '' : String(value / unit));
+  const most = Math.floor(Number.MAX_SAFE_INTEGER / unit);
   // JupyterLab takes no form with a field that is not valid, without a word.
   const [wrong, setWrong] = React.useState(false);
   return (
@@ -302,7 +305,7 @@ function Amount(props: {
         className="jp-PaddleGpu-input"
         type="number"
         min={1 / unit}
-        max={Math.floor(Number.MAX_SAFE_INTEGER / unit)}
+        max={most}
         step="any"
         value={text}
         placeholder={trans.__('as usual')}
@@ -313,7 +316,11 @@ function Amount(props: {
           onChange(typed && validity.valid ? Math.round(Number(typed) * unit) : null);
         }}
       />
-      {wrong && <WrongNumber />}
+      {wrong && (
+        <span role="alert" className="jp-PaddleGpu-reason">
+          {trans.__('Type a number above 0 and at most %1, or nothing.', most)}
+        </span>
+      )}
     </label>
   );
 }
@@ -321,9 +328,13 @@ function Amount(props: {
 function Lines(props: {
   label: string;
   text: string;
+  /** What of it cannot be taken. */
+  refused?: (text: string) => string[];
   onChange: (text: string) => void;
 }): JSX.Element {
+  const { trans } = useApp();
   const [text, setText] = React.useState(props.text);
+  const refused = props.refused?.(text) ?? [];
   return (
     <label>
       <span>{props.label}</span>
@@ -337,6 +348,11 @@ function Lines(props: {
           props.onChange(event.target.value);
         }}
       />
+      {refused.length > 0 && (
+        <span role="status" className="jp-PaddleGpu-reason">
+          {trans.__('Not taken: %1. Write NAME=value.', refused.join(', '))}
+        </span>
+      )}
     </label>
   );
 }

@@ -91,17 +91,21 @@ export function movedTo(
   };
 }
 
-/** `NAME=value` lines as people write them; lines without a name are passed over. */
+const PAIR = /^\s*([^\s=]+)\s*=(.*)$/;
+
+/** `NAME=value` lines as people write them; others are passed over. */
 export function parseEnvironment(text: string): Record<string, string> {
   return Object.fromEntries(
-    text
-      .split('\n')
-      .map(line => line.trim())
-      .flatMap(line => {
-        const cut = line.indexOf('=');
-        return cut > 0 ? [[line.slice(0, cut).trim(), line.slice(cut + 1).trim()]] : [];
-      })
+    text.split('\n').flatMap(line => {
+      const [, name, value] = PAIR.exec(line) ?? [];
+      return name ? [[name, value.trim()]] : [];
+    })
   );
+}
+
+/** Lines that are none of these. */
+export function strayLines(text: string): string[] {
+  return text.split('\n').filter(line => line.trim() && !PAIR.test(line));
 }
 
 export function writeEnvironment(environment: Record<string, string>): string {

@@ -6,6 +6,7 @@ import {
   movedTo,
   otherwise,
   parseEnvironment,
+  strayLines,
   submissionOf,
   writeEnvironment
 } from '../../../src/models/submit/choice';
@@ -56,5 +57,6 @@ test('an engine takes along only what it can do', () => {
 test('an environment is read as people write it', () => {
   const environment = parseEnvironment('SEED=7\n\n  NAME = a=b\n=lost\nlost');
   expect(environment).toEqual({ SEED: '7', NAME: 'a=b' });
+  expect(strayLines('SEED=7\n\n=lost\nA B=3')).toEqual(['=lost', 'A B=3']);
   expect(parseEnvironment(writeEnvironment(environment))).toEqual(environment);
 });

@@ -187,6 +187,12 @@ REQUESTS = {
 import paddle
 from paddle.vision.transforms import ToTensor
 train = paddle.vision.datasets.MNIST(mode='train', transform=ToTensor())
+mean, seen = paddle.zeros([1]), 0
+for image, label in train:
+    mean[0] += image.mean()
+    seen += 1
+assert seen < len(train)
+del image, label, mean
 model = paddle.Model(paddle.vision.models.LeNet())
 model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())
 model.fit(train, epochs=1, batch_size=64, verbose=1)
