@@ -2,7 +2,7 @@
 
 import type { ApiError } from '../../api';
 import type { IScheduleBody, IVariable } from '../../domain';
-import { isSeveral, type ISweepChoice, USUAL_SWEEP } from './values';
+import { type ISweepChoice, USUAL_SWEEP } from './values';
 
 export type When = 'now' | 'at' | 'cron' | 'free' | 'cost';
 
@@ -64,7 +64,8 @@ export function spaceOf(
   const typed = variables.flatMap(variable => {
     const name = variable.name || variable.role;
     const text = plan.values[name];
-    return text !== undefined && isSeveral(text, variable.value) ? [[name, text] as const] : [];
+    // Whatever is typed there is to be tried; what cannot be is refused by the server, not run without.
+    return text?.trim() ? [[name, text] as const] : [];
   });
   return typed.length ? Object.fromEntries(typed) : null;
 }

@@ -30,6 +30,9 @@ function countOf(text: string): number | null {
   if (text.includes(',')) {
     return new Set(text.split(',').map(part => part.trim())).size;
   }
+  if (!text.includes(':')) {
+    return 1;
+  }
   const [low, high, step = ''] = text.split(':').map(part => part.trim());
   const [first, last] = [Number(low), Number(high)];
   if (step.startsWith('log')) {

@@ -78,7 +78,13 @@ test('what is left empty is the server’s to choose', () => {
       variable('lr', 0.1),
       variable('hidden', 1)
     ])
-  ).toEqual({ lr: '1, 2' });
+  ).toEqual({ lr: '1, 2', hidden: '3' });
+  // Nobody's values are passed over.
+  expect(
+    spaceOf({ ...NOW, values: { lr: 'abc', hidden: ' ' } }, [variable('lr', 0.1)])
+  ).toEqual({
+    lr: 'abc'
+  });
 });
 
 test('when it runs is said in the reader’s own time zone', () => {
