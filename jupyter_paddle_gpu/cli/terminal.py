@@ -169,11 +169,6 @@ class TerminalFace(Face):
             console.print(Text(hint), soft_wrap=True)
         return status
 
-    def progress(self, step: str) -> None:
-        """A line on standard error, so that output stays clean."""
-        if sys.stderr.isatty():
-            sys.stderr.write(f"{step}\n")
-
     def tell(self, sentence: str) -> None:
         """A line on standard error, also where nobody watches: a script's log is to hold it."""
         sys.stderr.write(f"{sentence}\n")

@@ -86,10 +86,6 @@ class Face(ABC):
         for line in lines:
             print(line, flush=True)
 
-    def progress(self, step: str) -> None:
-        """Say which step of something long begins; silent where nobody would see it."""
-        return
-
     def answers(self, estimate: Estimate) -> dict[str, FactValue]:
         """What a person answers to an estimate's questions, by name; nothing where nobody can be asked."""
         return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ..domain.messages import Message
 from . import options
 from .arguments import wants_json
 from .face import Face, View
@@ -83,4 +84,8 @@ def calibrate(face: Face, /, device: str, kernel: str) -> View:
 
     Runs some small trainings on it, which takes a minute.
     """
-    return CalibrationView(face.services.calibrate(device, kernel, progress=face.progress))
+
+    def told(message: Message) -> None:
+        face.tell(message.render(face.say.translate))
+
+    return CalibrationView(face.services.calibrate(device, kernel, progress=told))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterable
 
@@ -62,6 +63,12 @@ _OUTCOMES = {
     "cancelled": Message(code="estimate_cancelled", text="The estimate was stopped."),
     "closed": Message(code="estimate_cancelled", text="The estimate was stopped."),
 }
+_CRASHED_IN = Message(
+    code="estimate_crash",
+    text="The process in which the notebook's code ran crashed ({signal}) in cell {cell}, line {line}.",
+    hint="Run the cells once in a kernel; where they run there, please report this notebook to us.",
+)
+_PLACE = re.compile(r'File "<cell (\d+)>", line (\d+) in')
 
 _REFUSED = {
     "write": Message(
@@ -185,6 +192,8 @@ def about_outcome(outcome: Outcome, limits: Limits) -> Message:
         return about_outcome(msgspec.structs.replace(outcome, kind="memory"), limits)
     if outcome.kind == "error" and outcome.error.get("type") == PADDLE_BROKEN:
         return fill(_BROKEN, reason=outcome.error.get("text", ""))
+    if outcome.kind == "signal" and (place := _crashed_in(outcome.output)):
+        return fill(_CRASHED_IN, signal=_signal_name(outcome.number), **place)
     seconds = limits.cpu_seconds if outcome.kind == "cpu" else limits.wall_seconds
     return fill(
         _OUTCOMES[outcome.kind],
@@ -194,6 +203,13 @@ def about_outcome(outcome: Outcome, limits: Limits) -> Message:
         signal=_signal_name(outcome.number),
         reason=": ".join(part for part in (outcome.error.get("type", ""), outcome.error.get("text", "")) if part),
     )
+
+
+def _crashed_in(output: str) -> dict[str, int] | None:
+    """Cell and line of a crash, from the stack that Python's faulthandler prints, innermost call first."""
+    _, header, stack = output.rpartition("most recent call first")
+    place = _PLACE.search(stack) if header else None
+    return {"cell": int(place[1]) + 1, "line": int(place[2])} if place else None
 
 
 _ASKED = {"download": "network", "program": "process"}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..domain.learned import LearnedReport
     from ..domain.measurements.calibrations import CalibrationReport
     from ..domain.measurements.gpu_logs import GpuLog, Kind
+    from ..domain.messages import Message
     from ..domain.notebooks import NotebookSource
     from ..engines.engine_type import EngineType
     from .jobs.explaining import JobExplained
@@ -159,13 +160,9 @@ class Services(Machine):
         return self.estimates.fits_of(trace, request, devices)
 
     def calibrate(
-        self, device: str = "", kernel_name: str = "python3", progress: Callable[[str], None] = lambda program: None
+        self, device: str = "", kernel_name: str = "python3", progress: Callable[[Message], None] = lambda message: None
     ) -> CalibrationReport:
-        """Run the estimator's suite on a device of this machine and keep what it teaches.
-
-        Args:
-            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU, the CPU where there is none.
-        """
+        """Run the estimator's suite on a device (`gpu:0`, `cpu`; empty: the first GPU) and keep what it teaches."""
         return self.estimates.calibrate(device, kernel_name, progress)
 
     def place_trace(self, trace: dict[str, Any], request: EstimateRequest) -> tuple[Estimate, Placement]:

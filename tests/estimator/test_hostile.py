@@ -172,6 +172,14 @@ def test_hostile_code_is_an_answer_and_the_next_request_is_served(worker, tmp_pa
     assert psutil.Process(zygote).children(recursive=True) == []
 
 
+@pytest.mark.paddle
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's guards are Linux's")
+def test_a_crash_is_told_with_its_line(worker, tmp_path):
+    outcome = ask(worker, "import ctypes\ndef read():\n    ctypes.string_at(0)\nread()", tmp_path)
+
+    assert about_outcome(outcome, LIMITS).render().endswith("crashed (SIGSEGV) in cell 1, line 3.")
+
+
 TRAINING = """
 import paddle
 net = paddle.nn.Linear(4, 2)

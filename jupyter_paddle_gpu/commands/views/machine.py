@@ -18,7 +18,7 @@ from ..speech import Speech, operations, size
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from ...domain.measurements.calibrations import CalibrationReport
+    from ...domain.measurements.calibrations import CalibrationReport, CalibrationRow
     from ...services import Check
 
 
@@ -237,6 +237,12 @@ class CalibrationView(TableView):
 
     def lead(self, say: Speech) -> str:
         """What was measured, and what was learned."""
+        if self.data.device == "cpu":
+            return say(
+                "On the CPU estimate and measurement are at most {percent} % apart. Nothing was kept: estimates of "
+                "GPUs learn from a GPU alone.",
+                percent=f"{100 * max(map(_apart, self.data.rows)):.1f}",
+            )
         return say.n(
             "{device}: {count} measurement was kept.",
             "{device}: {count} measurements were kept.",
@@ -261,3 +267,7 @@ class CalibrationView(TableView):
             )
             for row in self.data.rows
         ]
+
+
+def _apart(row: CalibrationRow) -> float:
+    return abs(row.estimated_allocated - row.measured_allocated) / row.measured_allocated

@@ -16,6 +16,7 @@ from ...domain.devices import Accelerator, Device
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.measurements.calibrations import CalibrationReport, CalibrationRow
+from ...domain.messages import Message, Param
 from ...domain.notebooks import CodeCell, NotebookFacts
 from ...domain.what_ifs import EstimateRequest
 from ..memory.calibration import Key
@@ -24,8 +25,8 @@ from ..workers.interpreters import Interpreter, find_interpreter
 from .suite import PROGRAMS
 
 REAL_RUN = Path(__file__).parents[1] / "zygote" / "real_run.py"
-PROGRAM_SECONDS = 120.0
-"""How long one program may take on the device; seconds are usual."""
+PROGRAM_SECONDS = 600.0
+"""How long one program may take; seconds are usual on a GPU, half a minute on two cores."""
 
 
 Look = Callable[[float], Device | None]
@@ -56,7 +57,7 @@ def calibrate(
     accelerator: Accelerator | None = None,
     kernel_name: str = "python3",
     look: Look = lambda since: None,
-    progress: Callable[[str], None] = lambda program: None,
+    progress: Callable[[Message], None] = lambda message: None,
 ) -> CalibrationReport:
     """Run the suite on a device and keep the machine's constants.
 
@@ -66,7 +67,7 @@ def calibrate(
         accelerator: the card's row of the catalogue; its name is the key under which later estimates look.
         kernel_name: whose interpreter runs it.
         look: reads the device.
-        progress: called with each program's name before it starts.
+        progress: called with what will be done, then with each program before it starts.
 
     Raises:
         PaddleGpuError: no Paddle there, no such device (409), or a program that failed on it.
@@ -82,9 +83,19 @@ def calibrate(
             python=interpreter.python,
         )
     rows, learned, truth = [], 0, None
-    for program, source in PROGRAMS.items():
-        progress(program)
-        truth = measure(interpreter, source, device, look)
+    count = len(PROGRAMS)
+    progress(
+        Message(
+            code="calibrate_begins",
+            text="{count} small trainings follow: each runs for real on {device} and is estimated beside it, which "
+            "takes some minutes. Ctrl+C ends it; what was measured by then is kept.",
+            params={"count": count, "device": device},
+        )
+    )
+    for number, (program, source) in enumerate(PROGRAMS.items(), 1):
+        told: dict[str, Param] = {"number": number, "count": count, "program": program}
+        progress(Message(code="calibrate_step", text="{number} of {count}: {program}", params=told))
+        truth = measure(interpreter, program, device, look)
         on_gpu = device != "cpu"
         estimate = _estimate(service, source, kernel_name, accelerator, on_gpu=on_gpu)
         rows.append(_row(program, estimate, truth))
@@ -98,9 +109,21 @@ def calibrate(
     )
 
 
-def measure(interpreter: Interpreter, source: str, device: str, look: Look) -> Truth:
+def no_gpu() -> PaddleGpuError:
+    """The refusal where no device was named and there is no GPU: nothing is begun that teaches nothing."""
+    return PaddleGpuError(
+        "calibrate_no_gpu",
+        "There is no GPU here that could be measured.",
+        hint="Run `jupyter paddle-gpu calibrate` on a machine that has one: five small trainings are traced and run "
+        "there, and estimates learn from what they take. On the CPU `jupyter paddle-gpu calibrate --device cpu` "
+        "compares them alone, in some minutes.",
+        status=409,
+    )
+
+
+def measure(interpreter: Interpreter, program: str, device: str, look: Look) -> Truth:
     """Run one program for real in the kernel's interpreter, and see meanwhile what it takes of the device."""
-    before, reason = look(time.time()), ""
+    source, before, reason = PROGRAMS[program], look(time.time()), ""
     with (
         tempfile.TemporaryFile() as errors,
         subprocess.Popen(
@@ -126,9 +149,18 @@ def measure(interpreter: Interpreter, source: str, device: str, look: Look) -> T
             said = errors.read().decode("utf-8", "replace").strip().splitlines()
             reason = said[-1][:300] if said else f"exit status {process.returncode}"
         finally:
-            if not late.is_alive():
-                reason = f"> {PROGRAM_SECONDS:.0f} s"
+            was_late = not late.is_alive()
             late.cancel()
+    if was_late:
+        raise PaddleGpuError(
+            "calibrate_too_slow",
+            "The training “{program}” of the calibration took more than {seconds} seconds on “{device}” and was ended.",
+            hint="Try again when less else runs there.",
+            status=409,
+            program=program,
+            seconds=round(PROGRAM_SECONDS),
+            device=device,
+        )
     raise PaddleGpuError(
         "calibrate_failed",
         "The calibration could not run on “{device}”: {reason}",

@@ -25,6 +25,7 @@ from .live_traces import traced
 
 if TYPE_CHECKING:
     from ...domain.measurements.calibrations import CalibrationReport
+    from ...domain.messages import Message
     from ...domain.notebooks import NotebookSource
     from ...estimator.service import EstimateService
 
@@ -179,16 +180,21 @@ class Estimating:
         found = self.estimator().fits_of(lambda batch: traced(trace(batch)), request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
 
-    def calibrate(self, device: str, kernel_name: str, progress: Callable[[str], None]) -> CalibrationReport:
+    def calibrate(self, device: str, kernel_name: str, progress: Callable[[Message], None]) -> CalibrationReport:
         """Run the estimator's suite on a device of this machine and keep what it teaches.
 
         Args:
-            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU, the CPU where there is none.
+            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU.
+
+        Raises:
+            PaddleGpuError: no device is named and there is no GPU (409), or as the suite.
         """
-        from ...estimator.calibration.calibrate import calibrate
+        from ...estimator.calibration.calibrate import calibrate, no_gpu
 
         real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
-        chosen = device or ("gpu:0" if real else "cpu")
+        if not (device or real):
+            raise no_gpu()
+        chosen = device or "gpu:0"
         index = chosen.removeprefix("gpu:")
         card = next((item for item in real if item.number == index), None)
         accelerator = targets.of_device(card, self.find) if card is not None else None

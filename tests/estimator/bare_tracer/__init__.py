@@ -4,7 +4,7 @@
 def trace_notebook(request):
     names = {"__name__": "__main__", **request.get("answers", {})}
     for cell in request["cells"]:
-        exec(compile(cell["source"], f"cell {cell['index']}", "exec"), names)
+        exec(compile(cell["source"], f"<cell {cell['index']}>", "exec"), names)
     return {
         "status": "ok",
         "evidence": "trace",

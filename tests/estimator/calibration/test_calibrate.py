@@ -5,12 +5,17 @@ import sys
 
 import pytest
 
-from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess
+from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.commands.views.machine import CalibrationView
+from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.estimator.calibration import calibrate as module
 from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate, taken
 from jupyter_paddle_gpu.estimator.calibration.suite import PROGRAMS
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+from jupyter_paddle_gpu.services.estimates.estimating import Estimating
+
+HOST = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
 
 
 @pytest.fixture
@@ -23,11 +28,12 @@ def service(tmp_path):
 @pytest.mark.paddle
 def test_on_a_cpu_estimate_and_measurement_stand_side_by_side(service, monkeypatch):
     monkeypatch.setattr(module, "PROGRAMS", {"recurrent": PROGRAMS["recurrent"]})
-    started = []
-    report = calibrate(service, device="cpu", progress=started.append)
+    said = []
+    report = calibrate(service, device="cpu", progress=lambda message: said.append(message.render()))
 
     row = report.rows[0]
-    assert started == [row.program] == ["recurrent"] and report.device == "cpu"
+    assert "Ctrl+C" in said[0] and said[1:] == ["1 of 1: recurrent"] and row.program == "recurrent"
+    assert "Nothing was kept" in CalibrationView(report).lead(Speech("en")) and report.device == "cpu"
     assert abs(row.estimated_allocated - row.measured_allocated) < 0.05 * row.measured_allocated
     assert report.learned == 0 and not service.calibration.path.exists()
 
@@ -39,6 +45,14 @@ def test_without_a_gpu_it_says_so(service):
 
     assert raised.value.code == "calibrate_failed" and raised.value.status == 409
     assert "gpu:0" in raised.value.message.render() and "--device cpu" in raised.value.message.render_hint()
+
+
+def test_where_no_gpu_is_and_none_is_named_it_begins_nothing():
+    nowhere = Estimating(lambda: None, lambda: Inventory(time=0.0, host=HOST), None, None, None)
+    with pytest.raises(PaddleGpuError) as raised:
+        nowhere.calibrate("", "python3", lambda message: None)
+
+    assert raised.value.code == "calibrate_no_gpu" and "--device cpu" in raised.value.message.render_hint()
 
 
 def test_without_paddle_it_says_what_to_install(service, tmp_path, monkeypatch):

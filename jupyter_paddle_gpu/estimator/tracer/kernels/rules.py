@@ -242,6 +242,8 @@ class Rule:
     """What eager mode does in its place: `instead(session, original, *args, **kwargs)`."""
     attributes: tuple[tuple[str, Any], ...] = ()
     """In their order, with defaults: libraries still call it by the old interface, with names and values."""
+    builder_reads: tuple[Any, ...] = ()
+    """Attributes that the program builder takes behind those of eager mode; it crashes where they are not given."""
 
     numbers: Mapping[int, Number] = field(default_factory=dict)
     """Arguments that are attributes and may be tensors, by their places: eager mode reads those, the program builder

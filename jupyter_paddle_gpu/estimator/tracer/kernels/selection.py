@@ -5,12 +5,27 @@ from __future__ import annotations
 from math import prod
 
 from ..memory.arrays import Array
-from ..memory.dtypes import SIZE
+from ..memory.dtypes import SIZE, name_of
 from . import bounds
-from .rules import SCALAR, WITHOUT_MEMORY, Arrays, Asked, Attributes, Choice, Number, Operator, Rule, Strides
+from .rules import (
+    SCALAR,
+    WITHOUT_MEMORY,
+    Arrays,
+    Asked,
+    Attributes,
+    Choice,
+    Meta,
+    Number,
+    Operator,
+    Place,
+    Rule,
+    Strides,
+)
 
 _INDEX = SIZE["int64"]
 """Bytes of an index."""
+_INVERSE = 2
+"""The result of `unique` that says where each element went."""
 
 
 def _is_last(axis: int, rank: int) -> bool:
@@ -72,6 +87,21 @@ def _median_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     return 2 * operands[0][0].nbytes if attrs.get("axis") else 0
 
 
+def _places_of_unique(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """Of all elements the builder says the operand's type; along an axis there are at most as many as it is long."""
+    if place.result == 0:
+        return None
+    (shape, _), x, axis = place.meta, operands[0][0], attrs["axis"]
+    if axis:
+        return (x.shape[axis[0]],), name_of(attrs["dtype"])
+    return (shape, name_of(attrs["dtype"])) if place.result == _INVERSE else None
+
+
+def _unique(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """Along an axis the operand three times: transposed, sorted, and without what is there twice."""
+    return 3 * operands[0][0].nbytes if attrs.get("axis") else 0
+
+
 _SOURCE = "CPU kernels of `phi/kernels/cpu`; three shapes by three axes each, to the byte"
 
 OPERATORS = (
@@ -115,5 +145,10 @@ OPERATORS = (
         Rule(numbers={1: SCALAR}, choice=Choice.CHOOSES, asked=Asked.EACH_CALL),
     ),
     Operator("argmin", WITHOUT_MEMORY, Rule(numbers={1: SCALAR}, asked=Asked.EACH_CALL)),
+    Operator(
+        "unique",
+        "`is_sorted` of `pd_op.unique` (`paddle.unique` of 3.3.1 gives it to the program builder alone)",
+        Rule(builder_reads=(True,), result=_places_of_unique, workspace=_unique),
+    ),
     Operator("searchsorted", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

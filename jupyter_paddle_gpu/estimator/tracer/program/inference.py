@@ -87,7 +87,8 @@ class Inference:
             if kind is not None:
                 self._taken.add(kind)
         try:
-            template = self._typed(call, metas, wants)
+            function, args, kwargs = call
+            template = self._typed((function, (*args, *rule_of(name).builder_reads), kwargs), metas, wants)
         except Exception as problem:
             # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
             if metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(*call[1:]):

@@ -78,6 +78,8 @@ SOURCES = {
         "mse": "F.mse_loss(p, z)", "l1": "F.l1_loss(p, z)", "smooth-l1": "F.smooth_l1_loss(p, z)", "kl": "F.kl_div(F.log_softmax(p), z)",
         "focal": "F.sigmoid_focal_loss(p, z)", "cosine": "F.cosine_similarity(p, z)", "triplet": "F.triplet_margin_loss(p, z, z * 2)",
     }.items()},
+    "unique": op("p * paddle.unique(paddle.rand([16, 64]), return_index=True, return_inverse=True, return_counts=True)[2].sum().astype('float32')", [16, 64]),
+    "unique-rows": op("p * paddle.unique(paddle.rand([64, 512]), axis=0, return_inverse=True)[0].sum()", TABLE),
     "matmul": op("p.matmul(q)", TABLE, [512, 128]), "matmul-t": op("p.matmul(q, transpose_y=True)", TABLE, [128, 512]),
     "bmm": op("paddle.bmm(p, q)", [8, 64, 64], [8, 64, 64]), "addmm": op("paddle.addmm(p, q, r)", [64, 128], [64, 32], [32, 128]),
     "einsum": op("paddle.einsum('bij,bjk->bik', p, q)", [8, 64, 64], [8, 64, 64]),
