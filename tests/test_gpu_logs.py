@@ -41,19 +41,23 @@ def test_the_estimates_table_is_the_rebuilt_one() -> None:
 
 def test_refused_requests_are_tensors() -> None:
     """To the byte: rows of three gates of 2,048 for 7,065 frames; the last stage of ResNet50 for 3840 x 2160 at an
-    eighth. Both with the 256 bytes that Paddle added to each request up to 2.2."""
+    eighth, both with the 256 bytes that Paddle added to each request up to 2.2; a moment of ChatGLM2's widest
+    weight."""
     told = {log.thread: log.refused for log in read()}
     shapes = {
-        "yeyupiaoling/PaddlePaddle-DeepSpeech#60": ((7065, 3 * 2048), 165.586182),
-        "PaddlePaddle/PaddleSeg#1568": ((2048, 270, 480), 1012.500244),
+        "yeyupiaoling/PaddlePaddle-DeepSpeech#60": ((7065, 3 * 2048), 256, 165.586182),
+        "PaddlePaddle/PaddleSeg#1568": ((2048, 270, 480), 256, 1012.500244),
+        "PaddlePaddle/PaddleNLP#8612": ((4096, 2 * 13696), 0, 428.0),
     }
-    for thread, (shape, said) in shapes.items():
+    for thread, (shape, more, said) in shapes.items():
         refused = told[thread]
-        assert refused is not None and refused.low == refused.high == math.prod(shape) * 4 + 256
+        assert refused is not None and refused.low == refused.high == math.prod(shape) * 4 + more
         assert f"{refused.low / MIB:.6f}" == f"{said:.6f}"
 
 
 def test_a_card_that_was_too_small_and_one_that_was_not_are_foretold() -> None:
-    """PaddleOCR#17486: with the files' own values the smaller recogniser does not fit, the larger one does."""
-    rows = [row for row in kept() if row["thread"] == "PaddlePaddle/PaddleOCR#17486"]
-    assert sorted((row["fits"], row["fits_estimated"]) for row in rows) == [(False, False), (True, True)]
+    """Of PaddleOCR#17486 with the files' own values the smaller recogniser does not fit, the larger one does; of
+    Paddle#36244 batches of 692 do, of 740 not; PaddleDetection#6890 is the one that is not foretold."""
+    rows = [row for row in kept() if row.get("fits") is not None]
+    wrong = [row["thread"] for row in rows if row["fits"] != row["fits_estimated"]]
+    assert (len(rows), wrong) == (6, ["PaddlePaddle/PaddleDetection#6890"])

@@ -1,9 +1,9 @@
 """Data of the right shapes for trainers that need files: pictures of one colour, silence, one word.
 
 `python -m benchmarks.gpu_logs.made_up CLONES` puts them where the configurations of the collection look for them.
-PaddleDetection, PaddleYOLO, PaddleSeg and PaddleClas need none: the estimate stands in for theirs; of trainings whose
-configuration a log tells in words it is written here. PaddleNLP's GPT indexes its tokens with a helper in C++ that its
-trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
+PaddleYOLO, PaddleSeg, PaddleClas and mostly PaddleDetection need none: the estimate stands in for theirs; of trainings
+whose configuration a log tells in words it is written here. PaddleNLP's GPT indexes its tokens with a helper in C++
+that its trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from PIL import Image
 
 FRAMES, UTTERANCES, PICTURES = 100, 600, 400
 TEXTS, TOKENS = 4000, 1100
+OBJECTS, MOST_OBJECTS, CLASSES = 7, 93, 80
+"""Objects of a picture of COCO: 860,001 in 117,266, and those of the fullest."""
 CARS = 5
 """Objects of a picture: KITTI has 80,256 in 14,999."""
 FEATURES, HOP = 400, 300
@@ -86,6 +88,29 @@ def detection(root: Path) -> None:
         "TrainReader": {"batch_transforms": [*steps, {"Permute": {}}, {"PadGT": {}}], "batch_size": 24},
     }
     (root / "configs" / "gpu_logs_picodet.yml").write_text(json.dumps(told))
+    crowded(root / "dataset" / "crowded")
+
+
+def crowded(root: Path) -> None:
+    """A batch of sixteen with one picture as full as COCO's fullest, the others with as many objects as are usual."""
+    for part in ("train2017", "val2017"):
+        (root / part).mkdir(parents=True, exist_ok=True)
+        images, objects = [], []
+        for picture, count in enumerate((MOST_OBJECTS, *[OBJECTS] * 15), 1):
+            Image.new("RGB", (640, 480)).save(root / part / f"{picture}.jpg")
+            images.append({"id": picture, "file_name": f"{picture}.jpg", "width": 640, "height": 480})
+            for number in range(count):
+                x, y = number * 37 % 560 + 10, number * 53 % 400 + 10
+                outline = [x, y, x + 60, y, x + 60, y + 60, x, y + 60]
+                objects.append({
+                    "id": len(objects) + 1, "image_id": picture, "category_id": number % CLASSES + 1, "iscrowd": 0,
+                    "bbox": [x, y, 60, 60], "area": 3600, "segmentation": [outline],
+                })  # fmt: skip
+        names = [{"id": number, "name": str(number)} for number in range(1, CLASSES + 1)]
+        (root / "annotations").mkdir(exist_ok=True)
+        (root / "annotations" / f"instances_{part}.json").write_text(
+            json.dumps({"images": images, "annotations": objects, "categories": names})
+        )
 
 
 def clips(root: Path) -> None:
