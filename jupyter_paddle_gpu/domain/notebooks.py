@@ -10,6 +10,8 @@ import msgspec
 from .messages import Message
 
 FactValue = str | int | float | bool | None
+OTHER_LANGUAGE = "notebook_other_language"
+"""The code of the message that a notebook is in a language which nobody reads here."""
 
 
 class NotebookSource(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
-from ..domain.notebooks import NotebookFacts
+from ..domain.notebooks import OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages, packages, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
@@ -245,7 +245,8 @@ class EstimateService:
     ) -> Estimate:
         started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
-            return scanned(facts, "no_model", messages.NO_TRAINING)
+            is_read = not any(one.code == OTHER_LANGUAGE for one in facts.problems)
+            return scanned(facts, "no_model", *([messages.NO_TRAINING] if is_read else []))
         try:
             interpreter, replaced = _interpreter(facts)
         except PaddleGpuError as error:

@@ -98,7 +98,13 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_absent",
-            text="Line {line} wants {wanted}, which an estimate does without; the training step does not need it.",
+            text="Cell {cell}, line {line}, wants {wanted}, which an estimate does without; the training step does not "
+            "need it.",
+            hint="Have it where the job runs.",
+        ),
+        Message(
+            code="data_absent_unplaced",
+            text="An estimate does without {wanted}; the training step does not need it.",
             hint="Have it where the job runs.",
         ),
         Message(
@@ -164,6 +170,11 @@ NOTES: dict[str, Message] = {
             code="fleet_alone",
             text="In a single process Paddle's fleet takes no model but a PipelineLayer.",
             hint="Ask for several devices (--devices), or leave fleet.distributed_model out where one trains alone.",
+        ),
+        Message(
+            code="fleet_not_begun",
+            text="Paddle's fleet takes neither a model nor an optimizer before fleet.init.",
+            hint="Call fleet.init(is_collective=True) first, or leave fleet out where one trains alone.",
         ),
         Message(
             code="distribution_left_out",
@@ -346,7 +357,8 @@ def note(traced: TracedNote) -> Message:
     params = dict(traced.params)
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
-    return _sentence(NOTES, traced.code, params)
+    is_unplaced = traced.code == "data_absent" and not params.get("line")
+    return _sentence(NOTES, "data_absent_unplaced" if is_unplaced else traced.code, params)
 
 
 def question(traced: TracedQuestion) -> Question:

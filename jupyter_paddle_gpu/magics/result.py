@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -16,6 +17,11 @@ PLAIN_WIDTH = 110
 def typed_here(text: str) -> str:
     """A text whose next steps are typed where its reader is: in a cell."""
     return text.replace("`jupyter paddle-gpu ", "`%paddle_gpu ")
+
+
+def drawn_here(page: str) -> str:
+    """HTML for a cell: what is to be typed is code."""
+    return re.sub(r"`([^`<>]+)`", r"<code>\1</code>", typed_here(page))
 
 
 class Result:
@@ -50,4 +56,4 @@ class Result:
         return typed_here("\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines()))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": typed_here(self._view.html(self._say))}
+        return {"text/plain": repr(self), "text/html": drawn_here(self._view.html(self._say))}

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..domain.messages import Message
-from ..domain.notebooks import Fact, NotebookFacts, NotebookSource, Place
+from ..domain.notebooks import OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
 from .cells import ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
@@ -108,7 +108,7 @@ def _unread(
     source: NotebookSource, cells: tuple[ParsedCell, ...], language: str, problem: Message | None = None
 ) -> NotebookFacts:
     problem = problem or Message(
-        code="notebook_other_language",
+        code=OTHER_LANGUAGE,
         text="This notebook is written in {language}; only Python is read.",
         hint="Choose a Python kernel for the notebook, or open another one.",
         params={"language": language},

@@ -66,7 +66,7 @@ def test_what_a_line_wants_that_no_step_needs_is_said(service, tmp_path, name):
     estimate = estimated(service, tmp_path, line)
     assert (estimate.status, estimate.questions) == ("ok", ())
     said = next(note.render() for note in estimate.notes if note.code == "data_absent")
-    assert "Line 5" in said and target in said
+    assert "Cell 1, line 5," in said and target in said
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.estimates import Estimate, Package, Question, QuestionKind
 from ...domain.messages import Message
-from ...domain.notebooks import Place
+from ...domain.notebooks import OTHER_LANGUAGE, Place
 from ...domain.placements import DeviceFigure, Placement, Verdict
 from ...domain.what_ifs import EstimateRequest, asked_for
 from .. import markup
@@ -82,6 +82,8 @@ class EstimateView(View):
     def headline(self, say: Speech) -> str:
         """The answer in a line."""
         estimate = self.data
+        if any(note.code == OTHER_LANGUAGE for note in estimate.notes):
+            return say("Only Python is read.")
         if without := _WITHOUT.get(estimate.status):
             return say(without)
         if estimate.peak_bytes is None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..eager.tensors import Tensors
 from ..patches.data.loader import Loaders
-from ..session import Session
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import what_ifs
@@ -215,7 +215,7 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
 
     run.found.candidates.printed, run.found.candidates.held = request.get("printed") or {}, request.get("held") or {}
 
-    def execute(session: Session) -> None:
+    def execute(session: Tensors) -> None:
         session.put(deadline)
         with _working_in(request.get("folder")):
             run.run(session)

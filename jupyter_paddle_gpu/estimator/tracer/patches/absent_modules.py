@@ -30,6 +30,8 @@ _WATCHES = frozenset((
 ))  # fmt: skip
 """Modules that plot, display, log or download: no training takes a number of them, whatever is done with them."""
 _TRAINS = re.compile(r"(?i)train|fit")
+_IS_A_TRAINING = re.compile(r"(?i)^(run_|start_|do_)?train(ing|_(model|net|network|loop|all))?$")
+"""Names of what trains whatever it is given: no `train_test_split`, no `fit` of a scaler."""
 _FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
 """Modules that compute what is trained: nothing of them is passed by."""
 
@@ -197,10 +199,11 @@ def _is_of_model(values: Any) -> bool:
 
 
 def _may_train(name: str, given: list[Any]) -> bool:
-    """Whether a call may hold the training itself: it is given an optimizer, or a model by the name of one that
-    trains."""
+    """Whether a call may hold the training itself: it is given an optimizer, or a model by the name of one that trains,
+    or its name says that it is one."""
     has_optimizer = any(isinstance(one, paddle.optimizer.Optimizer) for one in given)
-    return has_optimizer or (_TRAINS.search(name) is not None and _is_of_model(given))
+    is_one = _IS_A_TRAINING.match(name) is not None
+    return has_optimizer or is_one or (_TRAINS.search(name) is not None and _is_of_model(given))
 
 
 _KNOWN: dict[str, type[AbsentModule]] = {}

@@ -119,7 +119,7 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
 
 def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
-    _has_one(runtime, tensor, "only one element variable can be converted to float.")
+    _converts(runtime, tensor, "only one element variable can be converted to float.")
     found = float(_numbers(runtime, tensor).reshape(-1)[0])
     if call_stack.of_paddle() and _known(runtime, tensor) is None:
         return found / next(runtime.of(Losses).turns)
@@ -128,7 +128,7 @@ def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
 
 def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
     """`int(tensor)`; a stand-in may size something."""
-    _has_one(runtime, tensor, "only one element variable can be converted to int.")
+    _converts(runtime, tensor, "only one element variable can be converted to int.")
     found = _known(runtime, tensor)
     if found is None:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
@@ -156,6 +156,16 @@ def _has_one(runtime: Tensors, tensor: Any, says: str) -> None:
     """Raise what Paddle says of a tensor that is not one number (`math_op_patch.py`, `tensor_patch_methods.py`)."""
     if prod(tensor.shape) != 1:
         raise runtime.refused(AssertionError(says))
+
+
+def _converts(runtime: Tensors, tensor: Any, says: str) -> None:
+    """Raise what numpy says of an array that it makes no number of, which Paddle hands it (numpy 2.4: any with a
+    dimension)."""
+    _has_one(runtime, tensor, says)
+    try:
+        float(np.zeros(tensor.shape))
+    except TypeError as problem:
+        raise runtime.refused(problem) from None
 
 
 def text(runtime: Tensors, original: Any, tensor: Any) -> str:

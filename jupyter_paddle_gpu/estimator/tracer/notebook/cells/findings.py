@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import call_stack
+from ...eager.tensors import Tensors
 from ...patches import absent_modules
 from ...patches.environment import DownloadNeeded
 from ...session import Session
@@ -54,9 +55,10 @@ class Findings:
         self._command: tuple[int, str] | None = None
         """Of a program that has just failed: the line that runs it, and where it failed."""
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: Tensors) -> None:
         """Tell which session the cells run in."""
         self._session = session
+        self.candidates.ledger = session.ledger
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -153,7 +155,8 @@ class Findings:
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
             wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "")
-            self._session.note("data_absent", line=absent[0]["line"] or 0, wanted=wanted)
+            at = {"cell": (absent[0]["cell"] or 0) + 1, "line": absent[0]["line"] or 0}
+            self._session.note("data_absent", **at, wanted=wanted)
 
     @property
     def trains(self) -> bool:

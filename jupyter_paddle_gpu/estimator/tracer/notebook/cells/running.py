@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ... import call_stack
+from ...eager.tensors import Tensors
 from ...patches import absent_modules
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
@@ -96,7 +97,7 @@ class CellRun:
     def _deadline(self) -> Deadline:
         return self._session.of(Deadline)
 
-    def run(self, session: Session) -> None:
+    def run(self, session: Tensors) -> None:
         """Execute cell after cell; a cell that fails does not keep the later ones from running."""
         self._session = session
         self.found.begin(session)

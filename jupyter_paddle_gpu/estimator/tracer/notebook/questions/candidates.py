@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ...memory.ledger import Ledger
 from ...session import current
 from ...undecided.absent_data import AbsentData
 from ...undecided.descriptions import shapes_of
 from ...undecided.needs import Need
 from . import hints, suggestions
+from .models import Models
 
 Candidate = tuple[Any, str]
 """A value, and where it comes from."""
@@ -33,11 +35,13 @@ class Candidates:
     Attributes:
         printed: what the notebook's saved outputs show (`hints.hints`).
         held: by the names of questions what the notebook's kernel holds.
+        ledger: of the run, which knows its own models also when it is over.
     """
 
     def __init__(self, cells: list[dict[str, Any]], beside: Sequence[str]) -> None:
         self.printed: dict[str, Any] = {}
         self.held: dict[str, Any] = {}
+        self.ledger: Ledger | None = None
         self._cells = cells
         self._beside = beside
         self._seen: dict[str, _Found] = {}
@@ -64,6 +68,7 @@ class Candidates:
 
     def _found(self, need: Need, namespace: dict[str, Any]) -> _Found:
         found = hints.hints(self._cells, self.printed, namespace, need.name, self._beside)
+        found.models = Models(self.ledger)
         if (session := current()) is not None:
             data = session.of(AbsentData)
             found.partly = data.partly.get(need.name, [])

@@ -12,15 +12,25 @@ import paddle
 from paddle.base.framework import EagerParamBase
 
 from ... import call_stack
+from ...memory.arrays import known_state
+from ...memory.ledger import Ledger
 from ...undecided.running_code import frames
 
 
 class Models:
-    """Found among all objects of the process, once: to go through them takes as long as a few thousand operations."""
+    """Found among all objects of the process, once: to go through them takes as long as a few thousand operations.
+
+    Args:
+        ledger: of the run that holds them; what another run of this process left behind is none of its models.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self._ledger = ledger
 
     @cached_property
     def _all(self) -> list[Any]:
-        return [one for one in gc.get_objects() if isinstance(one, (paddle.nn.Layer, paddle.Model))]
+        found = [one for one in gc.get_objects() if isinstance(one, (paddle.nn.Layer, paddle.Model))]
+        return [one for one in found if self._ledger is None or not _is_of_another(one, self._ledger)]
 
     @cached_property
     def wrapped(self) -> list[Any]:
@@ -80,6 +90,14 @@ class Models:
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
         return [int(one[-1].weight.shape[-1]) for one in self._leaves[:2] if type(one[-1]).__name__ == "Linear"]
+
+
+def _is_of_another(one: Any, ledger: Ledger) -> bool:
+    """Whether parameters of a layer or a model lie in another run's storages."""
+    layer = one.network if isinstance(one, paddle.Model) else one
+    states = (known_state(parameter) for parameter in layer.parameters())
+    storages = (state.array.storage for state in states if state is not None)
+    return any(storage is not None and storage.ledger is not ledger for storage in storages)
 
 
 def _tensors(held: Iterable[Any], deep: int = 3) -> Iterator[Any]:

@@ -295,7 +295,18 @@ def _compared(predicted: Shape, found: Hints) -> Iterator[Array]:
     yield from [*classes, ("float32", predicted)] if found.has_classes else [("float32", predicted), *classes]
 
 
+DEPTH = 4
+"""Layers, blocks or heads of a model."""
 _BY_NAME = (
+    (re.compile(r"(?i)(^|_)(batch(_?size)?|bs)$"), BATCH),
+    (re.compile(r"(?i)(^|_)((n|num)_?)?(layers?|blocks?|heads?|depth)$"), DEPTH),
+    (
+        re.compile(
+            r"(?i)(^|_)(width|hidden(_?(size|dim|units))?|units|channels?|emb(ed(ding)?)?(_?(size|dim))?|d_model)$"
+        ),
+        FEATURES,
+    ),
+    (re.compile(r"(?i)(^|_)(height|side|(image|img|crop)_?size)$"), SIDE),
     (re.compile(r"(?i)class|label|categor"), CLASSES),
     (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
 )

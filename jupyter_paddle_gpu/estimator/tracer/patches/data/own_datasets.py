@@ -172,7 +172,8 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
         session.note("dataset_made_up", name=name)
         return
     wanted = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), name)
-    session.note("data_absent", line=call_stack.line(), wanted=wanted)
+    cell, line = call_stack.place()
+    session.note("data_absent", cell=cell + 1, line=line, wanted=wanted)
     kind: Any = type(data_set)
     code = getattr(inspect.unwrap(kind.__init__), "__code__", None)
     lost = tensors_kept(code) if isinstance(code, CodeType) else ()

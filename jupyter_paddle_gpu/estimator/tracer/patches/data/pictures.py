@@ -14,6 +14,7 @@ import numpy as np
 import paddle
 from paddle.vision.transforms import functional_pil
 
+from ... import call_stack
 from ...session import Session
 from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
@@ -34,7 +35,8 @@ def _folder(session: Session, original: Callable[..., Any], self: Any, *args: An
         self.loader = _opened
         self.samples = collections.defaultdict(_Sample)
         self.targets = self.classes = self.class_to_idx = Unseen()
-        session.note("data_absent", line=0, wanted=str(named.get("root")))
+        cell, line = call_stack.place()
+        session.note("data_absent", cell=cell + 1, line=line, wanted=str(named.get("root")))
         self.__class__ = _absent(type(self))
         self.data = Unseen()
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
-from paddle.distributed import collective, parallel, parallel_helper
+from paddle.distributed import collective, fleet, parallel, parallel_helper
 from paddle.distributed.communication import group as groups
 from paddle.distributed.fleet.base import topology
 
@@ -74,6 +74,8 @@ class Processes:
         self.asked = asked
         self.size = 1
         self.kind: str | None = None
+        self._role = fleet.fleet._role_maker
+        """Of Paddle's fleet, before the program says more to it."""
         if (asked or written or 1) > 1:
             self.open(asked or written or 1)
 
@@ -117,6 +119,7 @@ class Processes:
 
     def close(self) -> None:
         """Forget the processes: what comes behind the trace is alone again."""
+        fleet.fleet._role_maker = self._role
         if self.size == 1 and topology._HYBRID_PARALLEL_GROUP is None:
             return
         for name in (*_RANKS, *_SIZES, *_ENDS):

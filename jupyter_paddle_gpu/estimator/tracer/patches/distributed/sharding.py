@@ -184,6 +184,8 @@ def _as_on_a_gpu() -> Iterator[None]:
 def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
     """`fleet.distributed_model`: a wrapper of the model, or the model itself where it trains alone or in parts."""
     shared = fleet.base.topology._HYBRID_PARALLEL_GROUP
+    if fleet.fleet._role_maker is None:
+        return _without_init(original, model, *args, **kwargs)
     if running().of(Processes).size == 1:
         return _alone(original, model)
     if shared is None:
@@ -196,12 +198,21 @@ def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any
 
 def _alone(original: Callable[..., Any], model: Any) -> Any:
     """What it makes of a model that trains alone: Paddle 3.3 takes none there that is no `PipelineLayer`."""
-    if isinstance(model, fleet.meta_parallel.PipelineLayer) or fleet.fleet._user_defined_strategy is None:
+    if isinstance(model, fleet.meta_parallel.PipelineLayer):
         return model
     try:
         return original(model)
     except AssertionError as problem:
         running().note("fleet_alone")
+        raise running().refused(problem) from None
+
+
+def _without_init(original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What Paddle does with a model or an optimizer before `fleet.init`: 3.3 ends there."""
+    try:
+        return original(*args, **kwargs)
+    except AttributeError as problem:
+        running().note("fleet_not_begun")
         raise running().refused(problem) from None
 
 
@@ -218,6 +229,8 @@ def distributed_optimizer(
     runtime: Tensors, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any
 ) -> Any:
     """`fleet.distributed_optimizer`: with a degree of sharding, each process updates its share (stage 1)."""
+    if fleet.fleet._role_maker is None:
+        return _without_init(original, optimizer, *args, **kwargs)
     if running().of(Processes).size == 1:
         return optimizer
     shared = fleet.base.topology._HYBRID_PARALLEL_GROUP

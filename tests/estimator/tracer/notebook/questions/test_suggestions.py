@@ -52,6 +52,27 @@ def test_nothing_is_suggested_where_only_labels_fit_that_no_binary_loss_takes(ra
     assert asked["loader"] is None
 
 
+LEFT_BEHIND = """
+import sys, paddle
+sys.left_behind = [paddle.nn.Conv2D(5, 900, 3) for _ in range(3)]
+"""
+TABLE = """
+import pandas as pd, paddle
+class Rows(paddle.io.Dataset):
+    def __init__(self, values):
+        self.values = values
+    def __getitem__(self, i):
+        return self.values[i]
+    def __len__(self):
+        return len(self.values)
+loader = paddle.io.DataLoader(Rows(pd.read_csv('absent.csv').values), batch_size=32)
+net = paddle.nn.Linear(13, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for rows, target in loader:
+    (net(rows) - target).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 WIDTHS = """
 import numpy as np, pandas as pd, paddle
 table = pd.get_dummies(pd.read_csv('absent.csv'))
@@ -66,8 +87,12 @@ for step in range(4):
 
 
 def test_the_columns_of_a_table_are_no_vocabulary(run_child):
-    rows = run_child("trace", {name: WIDTHS.format(name=name) for name in ("in_features", "vocab_size")})
-    suggested = {
-        name: [one["suggestion"] for one in row["questions"] if one["name"] == name] for name, row in rows.items()
-    }
+    names = ("in_features", "vocab_size", "config_batch")
+    programs = {"left behind": LEFT_BEHIND, "table": TABLE, **{name: WIDTHS.format(name=name) for name in names}}
+    rows = run_child("trace", programs)
+    suggested = {name: [one["suggestion"] for one in rows[name]["questions"] if one["name"] == name] for name in names}
+    assert suggested["config_batch"] == [32]
+    # What another trace of this process left behind is no model of this one.
+    (asked,) = [one for one in rows["table"]["questions"] if one["name"] == "loader"]
+    assert asked["candidates"][0] == ["float32[32,13] float32[32,1]", "layer"]
     assert 0 < suggested["in_features"][0] < 1_000 < suggested["vocab_size"][0]

@@ -227,6 +227,7 @@ def test_what_the_notebook_says_of_its_processes(run_child):
         "told": SOURCES["os_g"],
         "nobody": SOURCES["os_g"],
         "auto": script("model = layers\noptimizer = dist.shard_optimizer(optimizer)"),
+        "before": script("model = layers\noptimizer = fleet.distributed_optimizer(optimizer)"),
         "fused": script(GROUPED, start=FLEET.replace("fleet.init", FUSED + "fleet.init")),
         "tensors": script(
             GROUPED, start=FLEET.replace('g_degree": 2', 'g_degree": 1').replace('mp_degree": 1', 'mp_degree": 2')
@@ -236,7 +237,7 @@ def test_what_the_notebook_says_of_its_processes(run_child):
     traced = run_child("trace", sources, {"eight": {"devices": 8}, "told": {"processes": 4}})
     assert {name: row["devices"] for name, row in traced.items()} == {
         "degrees": 2, "eight": 8, "one": None, "told": 4, "nobody": None, "auto": None, "spawned": 4,
-        "fused": None, "tensors": None,
+        "fused": None, "tensors": None, "before": None,
     }  # fmt: skip
     assert [traced[name]["notes"] for name in ("nobody", "auto")] == [["sharding_single"], ["auto_parallel"]]
     assert traced["fused"]["notes"] == traced["tensors"]["notes"] == ["distribution_left_out"]
@@ -245,3 +246,7 @@ def test_what_the_notebook_says_of_its_processes(run_child):
     stop = traced["one"]["stop"]
     assert (traced["one"]["status"], traced["one"]["notes"]) == ("would_stop", ["fleet_alone"])
     assert "AssertionError" in str(stop)
+    # Before `fleet.init` it takes no optimizer, whatever another program of this process has begun.
+    begun = traced["before"]
+    assert (begun["status"], begun["notes"]) == ("would_stop", ["fleet_not_begun"])
+    assert "AttributeError" in str(begun["stop"])
