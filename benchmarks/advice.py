@@ -330,11 +330,10 @@ def main(names: list[str]) -> None:
                     with kept.open("a", encoding="utf-8") as file:
                         of = [row for row in rows if row.program == name]
                         file.writelines(json.dumps(asdict(row)) + "\n" for row in of)
-                figures = {"summary": summary(rows), "rows": [asdict(row) for row in rows]}
-                if not names:
-                    save("advice", figures)
         finally:
             services.close()
+    if not names:
+        save("advice", {"summary": summary(rows), "rows": [asdict(row) for row in rows]})
     columns = ("remedy", *next(iter(summary(rows).values())))
     table = [(remedy, *map(str, found.values())) for remedy, found in summary(rows).items()]
     show("Advice, applied and run", columns, table)

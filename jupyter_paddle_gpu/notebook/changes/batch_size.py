@@ -62,7 +62,7 @@ def place(program: Program, wanted: int) -> Batch:
     Raises:
         RefusedError: the notebook does not say it in its cells.
     """
-    found = program.batches.batch()
+    found = program.batches.batch() or program.batches.of_hidden_loop()
     if found is None or (found.given is None and found.call is None):
         message = _NOT_GIVEN if is_script(program.source.path) else _NOWHERE
         raise RefusedError(msgspec.structs.replace(message, params={"value": wanted}))

@@ -61,12 +61,23 @@ class BatchReader:
         return next((one for one in known if one.fact.how != "computed"), known[0] if known else None)
 
     def training_loader(self) -> ast.Call | None:
-        """The `DataLoader` that the training loop goes over; None where the loop has no such."""
+        """The `DataLoader` that the training loop goes over, or that a loop in a module is given; None without any."""
         for loop in self.reader.training.loops:
             made = self.names.origin(iterated_by(loop))
             if isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader":
                 return made
-        return None
+        return self._only_loader() if self.reader.training.kind == "none" else None
+
+    def of_hidden_loop(self) -> Batch | None:
+        """Of a loop that stands in a module: what the one loader of the cells says that is not for tests."""
+        loader = self._only_loader() if self.reader.training.kind == "none" else None
+        return None if loader is None else self._of_loader(loader)
+
+    def _only_loader(self) -> ast.Call | None:
+        calls = [one for one in self.code.of_type(ast.Call) if self._is_loader(one)]
+        found = [one for one in calls if not _NOT_TRAINING.search(self._target(one))]
+        is_one = len(found) == 1 and self.names.last(found[0].func) == "DataLoader"
+        return found[0] if is_one else None
 
     def _of_trainer(self) -> Batch | None:
         fact = self.reader.argument_of_trainer(OF_TRAINER, 8)

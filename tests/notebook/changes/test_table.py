@@ -12,6 +12,15 @@ from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.notebook.changes.table import changes
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 
+HIDDEN = """import paddle
+from mine import Runner
+size = 64
+loader = paddle.io.DataLoader(data, batch_size=size, shuffle=True)
+test_loader = paddle.io.DataLoader(data, batch_size=100)
+net = paddle.nn.Linear(8, 1)
+Runner(net, paddle.optimizer.SGD(parameters=net.parameters())).train(loader, test_loader)
+"""
+
 LOOP = """\
 import paddle
 from paddle import nn
@@ -195,6 +204,16 @@ def test_a_batch_size_is_found_behind_names():
         assert [(one.cell, one.after) for one in found.cells] == [(0, cells[0].replace(was, becomes))]
 
 
+def test_a_loop_in_a_module_is_given_the_loader_of_the_cells():
+    copy, _ = made({"batch_size": 32}, HIDDEN)
+    assert copy.content["cells"][0]["source"] == HIDDEN.replace("size = 64", "size = 32")
+    copy, _ = made({"devices": 2}, HIDDEN)
+    lines = copy.content["cells"][0]["source"].splitlines()
+    assert "paddle.distributed.init_parallel_env()" in lines and "net = paddle.DataParallel(net)" in lines
+    sampler = "paddle.io.DistributedBatchSampler(data, batch_size=size, shuffle=True)"
+    assert f"loader = paddle.io.DataLoader(data, batch_sampler={sampler})" in lines
+
+
 def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
     tags = {0: ["parameters"]}
     copy, found = made({"batch_size": 32}, NAMED, USES, tags=tags)
@@ -228,6 +247,7 @@ def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
             [("recompute", "recompute_otherwise")],
         ),
         ({"devices": 2}, [LOOP.replace("in loader", "in zip(a, b)")], [("devices", "devices_no_loader")]),
+        ({"batch_size": 8}, [HIDDEN + "more = paddle.io.DataLoader(b, 1)\n"], [("batch_size", "batch_size_unnamed")]),
         ({"batch_size": 8}, [FIT, FIT], [("batch_size", "change_several_trainings")]),
         ({"amp": "O1"}, [FIT, FIT], [("amp", "change_several_trainings")]),
         ({"devices": 2}, [LOOP + "net.head\n"], [("devices", "devices_attribute")]),
