@@ -4,4 +4,5 @@ export { JobPage } from './components/job/jobPage';
 export { JobsPage } from './components/jobsPage/page';
 export { rerunWith } from './components/rerun/dialog';
 export { changeSubmission } from './components/submit/dialog';
+export { JobsPage as JobsPageModel } from './models/jobs/jobsPage';
 export { Planner } from './models/plans/plans';

@@ -1,16 +1,16 @@
 /** Tabs in the main area: the panel as one, each job, and the page of all jobs. */
 
 import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
-import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
+import { MainAreaWidget, Notification, WidgetTracker } from '@jupyterlab/apputils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IFrame } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
 
 import type { IApp } from './components/common/context';
+import { opened } from './components/common/opened';
 import type { IJob } from './domain';
 import { paddleGpuIcon } from './icons';
-import { JobsPage } from './models/jobs/jobsPage';
 import { VIEWERS } from './models/jobs/runs';
 import type { PanelModel } from './models/panel';
 import { CommandIDs, PRODUCT } from './tokens';
@@ -62,14 +62,23 @@ export class Tabs {
           () => undefined
         );
       }
-      const content = new JobWidget(this._context, model.views.open(id), (...where) => {
-        void this.openNotebook(...where);
-      });
-      tab = this._tab(content);
-      await this._jobs.add(tab);
-      this._shell.add(tab, 'main');
+      const view = await this._read(model.views.open(id));
+      // Two may have asked for it meanwhile.
+      tab = this._jobs.find(item => item.content.model.id === id);
+      if (tab || !view) {
+        view?.dispose();
+      } else {
+        const content = new JobWidget(this._context, view, (...where) => {
+          void this.openNotebook(...where);
+        });
+        tab = this._tab(content);
+        void this._jobs.add(tab);
+        this._shell.add(tab, 'main');
+      }
     }
-    this._shell.activateById(tab.id);
+    if (tab) {
+      this._shell.activateById(tab.id);
+    }
   }
 
   /** Show another project's page, VisualDL's or TensorBoard's, on a job's curves. */
@@ -93,12 +102,16 @@ export class Tabs {
   }
 
   /** Show all jobs, or two of them side by side, or a sweep unfolded. */
-  showJobs(compared?: string[], sweep = ''): void {
-    let tab = this._pages.currentWidget;
+  async showJobs(compared?: string[], sweep = ''): Promise<void> {
     this._learn();
+    const read = await this._read(opened(import('./pages')));
+    if (!read) {
+      return;
+    }
+    let tab = this._pages.currentWidget;
     if (!tab || tab.isDisposed) {
       const { api, jobs, plans } = this._model;
-      const page = new JobsPage(api, jobs, plans, this._context.trans);
+      const page = new read.JobsPageModel(api, jobs, plans, this._context.trans);
       tab = this._tab(new JobsWidget(this._context, this._model.events, page));
       void this._pages.add(tab);
       this._shell.add(tab, 'main');
@@ -161,6 +174,17 @@ export class Tabs {
   private _learn(): void {
     if (!this._model.isReady) {
       void this._model.connect();
+    }
+  }
+
+  /** A part of the program that is read when it is first opened; null, and said so, where the server does not answer. */
+  private async _read<T>(part: Promise<T>): Promise<T | null> {
+    try {
+      return await part;
+    } catch {
+      const { trans } = this._context;
+      Notification.error(trans.__('The server does not answer. Jobs go on without it.'));
+      return null;
     }
   }
 

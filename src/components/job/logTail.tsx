@@ -2,6 +2,7 @@
 
 import * as React from 'react';
 
+import { clock } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
@@ -41,6 +42,7 @@ export function LogTail(props: { model: JobView; open: () => void }): JSX.Elemen
       >
         {lines.map(line => (
           <div key={line.n} className="jp-PaddleGpu-tailLine">
+            <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>
             <LogText line={line} />
           </div>
         ))}

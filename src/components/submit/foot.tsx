@@ -139,7 +139,10 @@ function summary(
   const ahead = model.jobs.list.filter(({ state }) => state === 'queued').length;
   const when =
     said?.outcome === 'wait'
-      ? trans.__('has to wait')
+      ? // The note above says for what.
+        training.submission.decision
+        ? ''
+        : trans.__('has to wait')
       : ahead
         ? trans._n('%1 job waits before it', '%1 jobs wait before it', ahead)
         : said?.outcome === 'refuse'

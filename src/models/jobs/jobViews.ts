@@ -6,7 +6,9 @@ import type { Api } from '../../api';
 import type { IJob } from '../../domain';
 import type { EventStream } from '../../events';
 import type { Jobs } from './jobs';
-import { JobView } from '../job/jobView';
+import type { JobView } from '../job/jobView';
+
+type Place = 'running' | 'expanded';
 
 export class JobViews {
   constructor(
@@ -21,12 +23,12 @@ export class JobViews {
 
   /** The job that comes first: under way, of this notebook rather than of another; null where none is. */
   get running(): JobView | null {
-    return this._running;
+    return this._shown.running;
   }
 
   /** The job whose last lines are shown. */
   get expanded(): JobView | null {
-    return this._expanded;
+    return this._shown.expanded;
   }
 
   /** Id of the job that was submitted last from here; empty before the first. */
@@ -34,17 +36,16 @@ export class JobViews {
     return this._submitted;
   }
 
-  /** A view of a job; whoever asks disposes it. */
-  open(id: string): JobView {
+  /** A view of a job, which is read when the first one is asked for; whoever asks disposes it. */
+  async open(id: string): Promise<JobView> {
+    const { JobView } = await import('../job/jobView');
     return new JobView(id, this._api, this._events, this._jobs);
   }
 
   /** Show or hide a job's last lines. */
   expand(id: string | null): void {
-    if (this._expanded?.id !== id) {
-      this._expanded?.dispose();
-      this._expanded = id ? this.open(id) : null;
-      this._changed.emit();
+    if (this._wanted.expanded !== id) {
+      void this._put('expanded', id);
     }
   }
 
@@ -60,21 +61,43 @@ export class JobViews {
       ({ state }) => state === 'running' || state === 'preparing' || state === 'stopping'
     );
     const first = active.find(job => path && isOf(job, path)) ?? active[0];
-    if (this._running?.id !== first?.id) {
-      this._running?.dispose();
-      this._running = first && isLooking ? this.open(first.id) : null;
-      this._changed.emit();
+    const id = first && (isLooking || this._wanted.running === first.id) ? first.id : null;
+    if (this._wanted.running !== id) {
+      void this._put('running', id);
     }
   }
 
   dispose(): void {
-    this._expanded?.dispose();
-    this._running?.dispose();
+    this._wanted = { running: null, expanded: null };
+    this._shown.expanded?.dispose();
+    this._shown.running?.dispose();
     Signal.clearData(this);
   }
 
-  private _running: JobView | null = null;
-  private _expanded: JobView | null = null;
+  /** Show another job in a place, or none. */
+  private async _put(place: Place, id: string | null): Promise<void> {
+    this._wanted[place] = id;
+    this._shown[place]?.dispose();
+    this._shown[place] = null;
+    this._changed.emit();
+    if (!id) {
+      return;
+    }
+    const view = await this.open(id).catch(() => null);
+    if (view && this._wanted[place] === id) {
+      this._shown[place] = view;
+      this._changed.emit();
+      return;
+    }
+    // Another one is wanted by now, or the server did not answer: then it is asked for again.
+    view?.dispose();
+    if (this._wanted[place] === id) {
+      this._wanted[place] = null;
+    }
+  }
+
+  private _wanted: Record<Place, string | null> = { running: null, expanded: null };
+  private readonly _shown: Record<Place, JobView | null> = { running: null, expanded: null };
   private _submitted = '';
   private readonly _changed = new Signal<this, void>(this);
 }

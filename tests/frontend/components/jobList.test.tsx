@@ -11,7 +11,7 @@ import { EventStream } from '../../../src/events';
 import { ActiveNotebook } from '../../../src/models/notebook/notebook';
 import { PanelModel } from '../../../src/models/panel';
 import * as drawing from '../drawing';
-import { answer, apiOn, job, sweep, trans } from '../helpers';
+import { answer, apiOn, job, settle, sweep, trans } from '../helpers';
 
 const MANY = 200;
 const FAILED = { failure: { cell: 6, line: 5, name: 'E', value: '' } } as IJob['result'];
@@ -97,15 +97,16 @@ test('an old failure is one line; nothing is announced again', () => {
   expect(box.querySelectorAll('[role=alert]').length).toBe(0);
 });
 
-test('a failed job leads to the cell that failed', () => {
-  const unfold = (name: string) => {
+test('a failed job leads to the cell that failed', async () => {
+  const unfold = async (name: string) => {
     const button = box.querySelector<HTMLElement>(`[aria-label="Last lines of ${name}"]`);
-    act(() => button?.click());
+    button?.click();
+    await act(settle);
     draw();
   };
-  unfold('job 199');
+  await unfold('job 199');
   expect(box.textContent).toContain('Go to cell 7');
-  unfold('job 197');
+  await unfold('job 197');
   expect(box.textContent).not.toContain('Go to cell');
 });
 
