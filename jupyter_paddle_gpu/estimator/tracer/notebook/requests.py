@@ -139,11 +139,12 @@ def _is_settled(result: dict[str, Any]) -> bool:
     return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
 
 
-def _openness(result: dict[str, Any]) -> tuple[bool, int, int]:
-    """How much of an answer is left to a person who has no data."""
+def _openness(result: dict[str, Any]) -> tuple[bool, int, int, int]:
+    """How much of an answer is left to a person who has no data: what has no field is left wholly."""
     asked = result["questions"] if result["status"] == "needs_input" else []
     nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
-    return nothing, sum(one.get("suggestion") is None for one in asked), len(asked)
+    no_field, no_suggestion = (sum(not one.get(part) for one in asked) for part in ("name", "suggestion"))
+    return nothing, no_field, no_suggestion, len(asked)
 
 
 _LATE = 0.7

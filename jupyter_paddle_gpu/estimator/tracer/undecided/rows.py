@@ -19,8 +19,9 @@ import numpy as np
 from ..session import current
 from . import variants
 from .absent_data import LENGTH, AbsentData, Unseen, is_unseen
+from .arithmetic import COMPUTED
 from .running_code import assigned, is_trained_on
-from .unknowns import plain, unknown
+from .unknowns import UnknownArray, UnknownInt, plain, unknown
 
 LENGTHS = (1 << 20) + 4096, (1 << 21) + 4097
 """Rows of the made-up arrays that are indexed: more than any index of a batch."""
@@ -288,3 +289,42 @@ def _item_of(items: list[Any]) -> Any | None:
     if isinstance(first, (bool, int, float, Unseen)):
         return first
     return Unseen() if isinstance(first, str) else None
+
+
+class UnseenNumbers(UnknownArray):
+    """An array of known shape whose whole numbers data would have set: what all of them come to (`sizes.sum()`,
+    `labels.max() + 1`, `sum(sizes)`) is of unknown content, since it may size a layer."""
+
+    def __iter__(self) -> Any:
+        return map(_of_all, super().__iter__())
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return _of_all(super().__array_ufunc__(ufunc, method, *inputs, **options))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return _of_all(super().__array_function__(function, types, args, kwargs))
+
+
+def _of_all(value: Any) -> Any:
+    """What whole numbers of unknown content come to."""
+    if isinstance(value, UnknownArray):
+        return value.view(UnseenNumbers) if value.dtype.kind in "iu" else value
+    return Unseen(label=COMPUTED) if isinstance(value, UnknownInt) else value
+
+
+def unset(value: Any) -> Any:
+    """An array of which data would have set parts: only its shape and type are known."""
+    return value.view(UnseenNumbers) if value.dtype.kind in "iu" else unknown(value)
+
+
+def _reduction(name: str) -> Any:
+    found = getattr(UnknownArray, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _of_all(found(self, *args, **kwargs))
+
+    return method
+
+
+for _name in ("sum", "min", "max", "prod"):
+    setattr(UnseenNumbers, _name, _reduction(_name))

@@ -148,15 +148,45 @@ def _target() -> ast.expr | None:
     return None
 
 
-def makes_a_tensor(value: ast.expr | None) -> bool:
-    """Whether an expression makes a tensor of numbers."""
-    return isinstance(value, ast.Call) and getattr(value.func, "attr", "") == "to_tensor"
+def makes_tensors(value: ast.expr | None) -> bool:
+    """Whether an expression is a tensor made of numbers, or holds such: `[paddle.to_tensor(row) for row in rows]`."""
+    match value:
+        case ast.Call():
+            return getattr(value.func, "attr", "") == "to_tensor"
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return any(map(makes_tensors, parts))
+        case ast.ListComp(elt=part) | ast.GeneratorExp(elt=part) | ast.DictComp(value=part):
+            return makes_tensors(part)
+    return False
 
 
 def tensors_kept(code: CodeType) -> Iterator[str]:
-    """The attributes to which a method of the program's binds tensors that it makes of numbers."""
+    """The attributes to which a method of the program's binds tensors that it makes of numbers, or lists of them."""
     nodes = _nodes("".join(linecache.getlines(code.co_filename)))
     first, last = code.co_firstlineno, max((line for _, _, line in code.co_lines() if line), default=0)
     for node in nodes:
-        if isinstance(node, ast.Assign) and first <= node.lineno <= last and makes_a_tensor(node.value):
-            yield from (target.attr for target in node.targets if isinstance(target, ast.Attribute))
+        if first <= getattr(node, "lineno", 0) <= last:
+            targets = (one for one in tensors_made(node) if isinstance(one, ast.Attribute))
+            yield from (target.attr for target in targets)
+
+
+FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
+"""Methods that put something into what they are called on."""
+
+
+def tensors_made(node: ast.AST) -> list[ast.expr]:
+    """What a statement or a call binds to tensors that it makes of numbers, or fills with such."""
+    match node:
+        case ast.Assign(targets=targets, value=value) if makes_tensors(value):
+            parts = (part for one in targets for part in (one.elts if isinstance(one, ast.Tuple) else [one]))
+            return [whole(part) for part in parts]
+        case ast.Call(func=ast.Attribute(value=held, attr=method), args=[*_, given]) if method in FILLS:
+            return [held] if makes_tensors(given) else []
+    return []
+
+
+def whole(node: ast.expr) -> ast.expr:
+    """What an item is one of, or of whose items one: `counts` of `counts[i][word]`."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node

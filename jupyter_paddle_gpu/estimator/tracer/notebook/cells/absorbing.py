@@ -27,13 +27,11 @@ from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
-from ...undecided.running_code import makes_a_tensor
 from ..questions.wording import refused
 from ..sites import STEPS, name_of
 from ..syntax import parsed
+from .statements import bound_by, tensors_made
 
-FILLS = frozenset(("append", "extend", "add", "update", "insert", "setdefault"))
-"""Methods that put something into what they are called on."""
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
 _DEEP = 3
@@ -261,6 +259,7 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
     """Bind what a statement would have bound: to its answer, else to data of unknown content."""
     need = getattr(problem, "need", None)
     is_asked = need is not None and need.is_of_step
+    made = tensors_made(statement)
     for name in bound_by(statement):
         answer = data.answers.get(name)
         if answer is not None and not is_description(answer):
@@ -270,7 +269,7 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
             namespace[name] = Unseen(is_asked=is_asked)
-            if isinstance(statement, ast.Assign) and makes_a_tensor(statement.value):
+            if name in made:
                 data.uncounted[name] = None
 
 
@@ -329,61 +328,3 @@ UNSEEN = "__unseen__"
 def _is_array(answer: str) -> bool:
     found = described(answer)
     return isinstance(found, list) and len(found) == 1
-
-
-def bound_by(statement: ast.stmt) -> list[str]:
-    """Names that a statement binds, or fills."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return [statement.name]
-    found: dict[str, None] = {}
-    for node in own(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found[node.id] = None
-        elif isinstance(node, ast.alias):
-            found[(node.asname or node.name).partition(".")[0]] = None
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
-            found[node.value.id] = None
-        elif (filled := _filled(node)) is not None:
-            found[filled] = None
-    return [name for name in found if not name.startswith("__")]
-
-
-def attributes(node: ast.stmt) -> list[str]:
-    """The attributes of objects that a statement binds or fills: `self.rows = ...`, `self.rows.append(...)`."""
-    found: dict[str, None] = {}
-    for part in own(node):
-        target: ast.AST | None = None
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-            target = part
-        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            target = part.value
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in FILLS:
-            target = part.func.value
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-            found[f"{target.value.id}.{target.attr}"] = None
-    return list(found)
-
-
-def _filled(node: ast.AST) -> str | None:
-    """The name of what a call puts something into."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in FILLS:
-            return name
-    return None
-
-
-def own(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement outside of functions and comprehensions, whose names are their own."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(
-            child, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        ):
-            yield from own(child)
-
-
-def stored_into(statement: ast.stmt) -> frozenset[str]:
-    """Names and attributes of which a simple statement sets a part: `row[:3] = ...`, `self.rows[0] = ...`."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    simple = isinstance(statement, (ast.Assign, ast.AugAssign))
-    return frozenset(ast.unparse(one.value) for one in targets if simple and isinstance(one, ast.Subscript))

@@ -19,7 +19,7 @@ from ... import call_stack
 from ...session import current
 from ...undecided.absent_data import AbsentData, Unseen
 from ..syntax import parsed
-from . import absorbing
+from . import absorbing, statements
 
 CHANGED, FILLED = "__changed__", "__filled__"
 """The names under which functions find `changed` and `filled`."""
@@ -30,7 +30,7 @@ _DEEP = 4
 def calls(statement: ast.stmt) -> list[tuple[str, str]]:
     """The methods that a statement calls for what they do (`words.add(line)`), each with the name it is called on."""
     found: dict[tuple[str, str], None] = {}
-    for part in absorbing.own(statement):
+    for part in statements.own(statement):
         match part:
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))):
                 found[name, method] = None
@@ -95,7 +95,7 @@ def _in(source: str, line: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef) and node.lineno == line and node.args.args:
             own = node.args.args[0].arg
-            bound = [name for part in node.body for name in absorbing.attributes(part)]
+            bound = [name for part in node.body for name in statements.attributes(part)]
             called = [method for part in node.body for name, method in calls(part) if name == own]
             return tuple(one.partition(".")[2] for one in bound if one.startswith(f"{own}.")), tuple(called)
     return (), ()

@@ -19,7 +19,7 @@ from ...session import current
 from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
-from ...undecided.unknowns import unknown
+from ...undecided.rows import unset
 from . import absorbing
 
 LENGTH, PICTURE, ARRAY = "__length_of__", "__picture_of__", "__pixels_of__"
@@ -105,7 +105,7 @@ def named(name: str, held: Callable[[], Any] | None = None, *, is_tensor: bool =
     """
     with suppress(NameError, AttributeError):
         if held is not None and isinstance(value := held(), np.ndarray):
-            return unknown(value)
+            return unset(value)
     value, session = Unseen(name=name), current()
     if is_tensor and session is not None and variants.present() is None:
         session.of(AbsentData).lost.append(weakref.ref(value))

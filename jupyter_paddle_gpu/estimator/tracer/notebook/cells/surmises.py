@@ -20,7 +20,7 @@ from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.rows import UnseenList, UnseenRows, alike
 from ...undecided.variants import PAIRS, Variant, Variants
 from ..sites import Sites
-from . import absorbing
+from . import absorbing, statements
 
 MOST = 4_000
 """Items that are made up for one statement: rows say what they look like after a few."""
@@ -59,7 +59,7 @@ class Surmises:
         """What a statement binds or fills, as it is now."""
         if not self._is_on:
             return {}
-        return {name: _kept(namespace[name]) for name in absorbing.bound_by(statement) if name in namespace}
+        return {name: _kept(namespace[name]) for name in statements.bound_by(statement) if name in namespace}
 
     def of(
         self, statement: ast.stmt, namespace: dict[str, Any], before: dict[str, Any], *, failed: bool
@@ -74,7 +74,7 @@ class Surmises:
             return {}
         open_still = [
             name
-            for name in absorbing.bound_by(statement)
+            for name in statements.bound_by(statement)
             if name not in self._answers and (failed or type(namespace.get(name)) is Unseen)
         ]
         if not open_still or self._spent.seconds > SECONDS or self._sites.held(statement).trains:

@@ -19,9 +19,9 @@ from ...step.steps import StepWatch
 from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
 from ...undecided.needs import BatchNeeded, Need, NeededError
-from ...undecided.running_code import makes_a_tensor, place
+from ...undecided.running_code import makes_tensors, place
 from ..sites import Sites, name_of
-from . import absorbing, changing, readers, stand_ins
+from . import absorbing, changing, readers, stand_ins, statements
 
 ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
@@ -73,10 +73,10 @@ class Within(ast.NodeTransformer):
             node.body = [part for one in node.body for part in self._with_answers(one, iterated)]
             if isinstance(node, ast.For):
                 _ask(node)
-        elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in absorbing.own(node)):
+        elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in statements.own(node)):
             node.body = self._each(node.body)  # a reader's
         if self._own is not None and isinstance(node, _LOOPS) and not self._sites.held(node).trains:
-            for part in absorbing.own(node):
+            for part in statements.own(node):
                 _open(part)
         elif self._own is not None and isinstance(node, ast.With):
             _open(node)
@@ -89,7 +89,7 @@ class Within(ast.NodeTransformer):
         """A statement of a loop that trains; what it binds may have been described, as a tensor or as one batch of what
         is iterated."""
         names = (
-            [name for name in absorbing.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
+            [name for name in statements.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
         )
         lines = "\n".join(f"{name} = {DESCRIBED}({name!r}, {name})" for name in names)
         return [self._guarded(self._inside(node)), *(_at(node, lines) if all(map(str.isidentifier, names)) else ())]
@@ -100,17 +100,18 @@ class Within(ast.NodeTransformer):
         lines = [f"if not {ABSORBS}(__problem__): raise"]
         if (parts := _each_part(node)) is not None:
             return _tried(node, [*lines, parts])
-        bound = absorbing.bound_by(node)
+        bound = statements.bound_by(node)
         names = [one for one in bound if (self._own is None or one in self._own) and one != "self"]
         lines += [f"{changing.FILLED}(lambda: {name})" for name in bound if self._own is not None]
-        stored = absorbing.stored_into(node)
-        makes = makes_a_tensor(getattr(node, "value", None))
-        is_tensor = ", is_tensor=True" if makes else ""
-        for name in (*names, *absorbing.attributes(node)):
-            held = f", lambda: {name}" if name in stored else ", is_kept=True" if makes and "." in name else is_tensor
+        stored = statements.stored_into(node)
+        made = statements.tensors_made(node)
+        for name in (*names, *statements.attributes(node)):
+            of_tensors = f", {'is_kept' if '.' in name else 'is_tensor'}=True" if name in made else ""
+            held = f", lambda: {name}" if name in stored else of_tensors
             lines += [f"{name} = {stand_ins.UNNAMED}({name.rpartition('.')[2]!r}{held})"]
         lines += [f"{changing.CHANGED}(lambda: {name}, {method!r})" for name, method in changing.calls(node)]
-        lines += [f"return {stand_ins.UNNAMED}(''{is_tensor})"] * isinstance(node, ast.Return)
+        of_tensors = ", is_tensor=True" if isinstance(node, ast.Return) and makes_tensors(node.value) else ""
+        lines += [f"return {stand_ins.UNNAMED}(''{of_tensors})"] * isinstance(node, ast.Return)
         return _tried(node, lines)
 
 
@@ -187,7 +188,7 @@ def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             yield statement
         else:
-            yield from absorbing.own(statement)
+            yield from statements.own(statement)
 
 
 def _kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
@@ -218,7 +219,7 @@ def _local(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
 
 def _can_be_passed(node: ast.stmt) -> bool:
     """Whether the code goes on behind a statement as if it had run: it gives no items and ends nothing early."""
-    parts = list(absorbing.own(node))
+    parts = list(statements.own(node))
     if any(isinstance(part, _ONCE) for part in parts):
         return False
     if isinstance(node, _SIMPLE):

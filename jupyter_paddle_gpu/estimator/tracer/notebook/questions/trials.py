@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
 from ...patience import Patience
 from .candidates import Candidate
-from .suggestions import ASSUMED, HELD, PRINTED
+from .suggestions import ASSUMED, HELD, LAYER, PRINTED
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""
@@ -19,6 +21,8 @@ MOST = 9
 """Questions that are looked for one behind the other."""
 _RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "static_graph": 0, "would_stop": 1, "ok": 2}
 """How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
+_REFUSED = re.compile(r"X's shape = \[([\d, ]+)\].* known capacity of 'shape' is (\d+)")
+"""What Paddle says of a tensor that no whole number of rows of the wanted size comes of."""
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
@@ -82,20 +86,25 @@ class Order:
     """The order in which candidates are tried: as they come, but for those of an input that a model seems to refuse
     whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
     input's other labels are tried last. That holds for pictures: labels of a sequence fail alike in the loss as well,
-    and a shorter sequence would fit by chance."""
+    and a shorter sequence would fit by chance. Where the program makes rows of a known size of what comes of an input's
+    items (`embedded.reshape([-1, 34 * 10])`), the number of items that fits is tried next."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
         self._ends: dict[str, set[Any]] = {}
         self._refused: set[str] = set()
+        self._fitting: list[str] = []
 
     def __iter__(self) -> Iterator[Candidate]:
-        later = []
+        later, tried = [], set()
         for one in self._candidates:
             if _input(one[0]) in self._refused:
                 later.append(one)
             else:
                 yield one
+            while new := [text for text in self._fitting if text not in tried]:
+                tried.add(new[0])
+                yield new[0], LAYER
         yield from later
 
     def told(self, answer: Any, found: Result) -> None:
@@ -107,6 +116,28 @@ class Order:
             if end in ends:
                 self._refused.add(given)
             ends.add(end)
+        self._fitting += [_of_items(answer, count) for count in _fitting(answer, found)]
+
+
+_ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")
+
+
+def _fitting(answer: Any, found: Result) -> Iterator[int]:
+    """How many items the input of a description has that the program's rows can be made of."""
+    if not isinstance(answer, str) or (given := _ROWS.match(answer)) is None:
+        return
+    stop = found.get("stop") or {}
+    said = [stop.get("error", ""), *(one["params"].get("message", "") for one in found["questions"])]
+    for shape, capacity in (one.groups() for one in map(_REFUSED.search, said) if one is not None):
+        sizes = [int(one) for one in shape.split(",")][1:]
+        if sizes.count(int(given[2])) == 1:
+            others = math.prod(sizes) // int(given[2])
+            if int(capacity) % others == 0:
+                yield int(capacity) // others
+
+
+def _of_items(answer: str, count: int) -> str:
+    return _ROWS.sub(rf"\g<1>{count}", answer)
 
 
 def _input(answer: Any) -> str:

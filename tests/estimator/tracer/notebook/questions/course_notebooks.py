@@ -56,7 +56,9 @@ class Lines(paddle.io.Dataset):
     def __init__(self):
         lines = read()
         self.words = paddle.to_tensor([[len(word) for word in line.split()][:20] for line in lines])
-        self.labels = paddle.to_tensor([len(line) for line in lines])
+        self.labels = []
+        for line in lines:
+            self.labels.append(paddle.to_tensor(len(line)))
     def __getitem__(self, i):
         return self.words[i], self.labels[i]
     def __len__(self):
