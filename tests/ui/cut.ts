@@ -63,7 +63,7 @@ function cutIn(root: HTMLElement, exempt: string): string[] {
   const context = document.createElement('canvas').getContext('2d');
   for (const list of root.querySelectorAll('select')) {
     const style = getComputedStyle(list);
-    if (context && list.checkVisibility()) {
+    if (context && !list.title && list.checkVisibility()) {
       context.font = style.font;
       const word = list.selectedOptions[0]?.text ?? '';
       const arrow = style.appearance === 'none' ? 0 : 18;

@@ -16,7 +16,8 @@ export function Trainings(props: {
   const { estimate, training } = props;
   const id = React.useId();
   // The batch that all of them have is said in the head, and the line is short.
-  const tellsBatch = new Set(estimate.trainings.map(one => one.batch_size)).size > 1;
+  const batches = estimate.trainings.flatMap(one => one.batch_size ?? []);
+  const tellsBatch = new Set(batches).size > 1;
   const chosen = estimate.trainings.find(one => one.id === estimate.training);
   if (estimate.trainings.length < 2) {
     return null;
