@@ -126,7 +126,7 @@ class JobReader:
             raise PaddleGpuError(
                 "not_published",
                 "The executed notebook cannot be written to {path}: {why}",
-                hint="Check the folder's permissions and free space.",
+                hint="Check the folder's permissions and free space. The job keeps it; its archive has it too.",
                 status=409,
                 path=job.spec.output,
                 why=error.strerror or str(error),

@@ -3,7 +3,13 @@
 import * as React from 'react';
 
 import { jobTitle, roleName } from '../../models/jobs/runs';
-import { type IField, isMany, type RerunForm as Model, valueOf } from '../../models/jobs/rerun';
+import {
+  type IField,
+  isCount,
+  isMany,
+  type RerunForm as Model,
+  valueOf
+} from '../../models/jobs/rerun';
 import { useApp, useSignal } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed, useTyped } from '../common/typed';
@@ -150,7 +156,13 @@ function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
           take={take}
         />
       )}
-      {wrong && <small role="alert">{trans.__('A number is wanted here.')}</small>}
+      {wrong && (
+        <small role="alert">
+          {isCount(variable)
+            ? trans.__('A whole number above 0 is wanted here.')
+            : trans.__('A number is wanted here.')}
+        </small>
+      )}
     </label>
   );
 }

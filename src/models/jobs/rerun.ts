@@ -141,13 +141,21 @@ function written(value: Value): string {
   return value === null ? '' : String(value);
 }
 
+/** Whether whole numbers from 1 on alone make sense: none of a batch of 0 is ever trained. */
+export function isCount({ role }: IVariable): boolean {
+  return role === 'batch_size' || role === 'epochs';
+}
+
 /** The value that is typed, of the kind that the variable has; undefined where it is none. */
 export function valueOf({ variable, text }: IField): Value | undefined {
   const typed = text.trim();
   switch (typeof variable.value) {
     case 'number': {
       const number = Number(typed);
-      return typed && Number.isFinite(number) ? number : undefined;
+      const isOne = typed && Number.isFinite(number);
+      return isOne && (!isCount(variable) || (Number.isInteger(number) && number > 0))
+        ? number
+        : undefined;
     }
     case 'boolean':
       return typed === 'true';

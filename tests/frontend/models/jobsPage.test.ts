@@ -282,8 +282,10 @@ describe('run again with other values', () => {
 
   test('what is no number is told and not sent', () => {
     const model = form();
-    model.fields[0].text = 'many';
-    expect(model.wrong).toEqual([model.fields[0]]);
+    for (const text of ['many', '0', '-1', '1.5']) {
+      model.fields[0].text = text;
+      expect(model.wrong).toEqual([model.fields[0]]);
+    }
     expect(model.wanted()).toEqual({});
     expect(variablesOf('')).toEqual({});
   });
