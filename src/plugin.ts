@@ -24,6 +24,7 @@ import { opened } from './components/common/opened';
 import { EventStream } from './events';
 import { BrowserNotices } from './places/browserNotices';
 import { CellBadge } from './places/cellBadge';
+import { isInView } from './places/inView';
 import { followJobLinks } from './places/jobLinks';
 import { ActiveNotebook } from './models/notebook/notebook';
 import { PanelModel } from './models/panel';
@@ -276,8 +277,8 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const announcements = new Announcements(board, trans, open);
     const tell = (end: IEnd) => {
       notices.tell(end);
-      // A list of jobs that is on the screen says it itself, and a message would lie over it.
-      if (settings?.get('notify').composite !== false && !isListInView()) {
+      // What is on the screen says it itself, and a message would lie over it.
+      if (settings?.get('notify').composite !== false && !isInView(end)) {
         announcements.tell(end);
       }
     };
@@ -296,15 +297,3 @@ const plugin: JupyterFrontEndPlugin<void> = {
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [model, plugin];
 export default plugins;
-
-/** Whether a list of jobs is on the screen, at least in part. */
-function isListInView(): boolean {
-  const lists = [...document.querySelectorAll('.jp-PaddleGpu-jobs')];
-  return (
-    !document.hidden &&
-    lists.some(list => {
-      const { height, top, bottom } = list.getBoundingClientRect();
-      return height > 0 && top < window.innerHeight && bottom > 0;
-    })
-  );
-}

@@ -15,6 +15,7 @@ import type { JobsPage } from './models/jobs/jobsPage';
 import type { JobView } from './models/job/jobView';
 import type { PanelModel } from './models/panel';
 import { jobTitle } from './models/jobs/runs';
+import { pageOf } from './places/inView';
 import { PRODUCT } from './tokens';
 
 const Panel = whenOpened(async () => (await import('./components/panel')).Panel);
@@ -102,7 +103,7 @@ export class JobWidget extends ReactWidget {
     private readonly _openNotebook: OpenNotebook
   ) {
     super();
-    this.id = `jp-PaddleGpu-job-${model.id}`;
+    this.id = pageOf(model.id);
     this.addClass('jp-PaddleGpu');
     this.addClass('jp-PaddleGpu-sized');
     this.title.icon = paddleGpuIcon;

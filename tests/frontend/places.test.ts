@@ -2,8 +2,10 @@
 
 import { Signal } from '@lumino/signaling';
 
+import { endOfJob } from '../../src/announcements';
 import { FailureBadge } from '../../src/places/badge';
 import { importsPaddle, onceEver } from '../../src/places/firstLook';
+import { isInView, pageOf } from '../../src/places/inView';
 import { inWords } from '../../src/places/words';
 import type { IDevice, IJob } from '../../src/domain';
 import type { Jobs } from '../../src/models/jobs/jobs';
@@ -80,4 +82,18 @@ test('the number of failures leaves what JupyterLab has noted on the tab', () =>
   seen.emit();
   expect(title.dataset).toEqual({ id: 'panel' });
   badge.dispose();
+});
+
+test('an end is read where a list of jobs is in view, or its own page', () => {
+  const shown = (name: Partial<HTMLElement>, height: number) => {
+    const node = Object.assign(document.createElement('div'), name);
+    node.getBoundingClientRect = () => ({ height, top: 0, bottom: height }) as DOMRect;
+    document.body.replaceChildren(node);
+    return [isInView(endOfJob(job('a'))), isInView({ ...endOfJob(job('a')), kind: 'sweep' })];
+  };
+  expect(shown({ id: pageOf('a') }, 500)).toEqual([true, false]);
+  expect(shown({ id: pageOf('a') }, 0)).toEqual([false, false]);
+  expect(shown({ id: pageOf('b') }, 500)).toEqual([false, false]);
+  expect(shown({ className: 'jp-PaddleGpu-jobs' }, 500)).toEqual([true, true]);
+  document.body.replaceChildren();
 });

@@ -39,13 +39,13 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
 
     Raises:
         PaddleGpuError: `sweep_unknown` (400): the notebook has nothing of that name; `sweep_fraction` (400): it is a
-            whole number there, and fractions are to be tried.
+            whole number there, and fractions are to be tried; `sweep_text` (400): it is a number, and words are.
     """
     own = next((one for one in settings.variables if one.name == dimension.name), None)
     role = _ROLES.get(dimension.name, dimension.name)
     found = own or next((one for one in settings.variables if one.role and one.role == role), None)
     if found is not None:
-        dimension = _whole(dimension, found)
+        dimension = _whole(_of_numbers(dimension, found), found)
     if found is not None and found.name:
         return msgspec.structs.replace(dimension, name=found.name, role=found.role)
     asked = BY_NAME.get(role)
@@ -58,6 +58,23 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
         hint="There are: {known}. A value that stands alone in a cell, as `{name} = …`, is one.",
         name=dimension.name[:100],
         known=known,
+    )
+
+
+def _of_numbers(dimension: Dimension, variable: Variable) -> Dimension:
+    """The dimension, refused where the notebook's variable is a number and none of the values is one."""
+    counts = variable.role in _COUNTS
+    # Beside numbers a word may be one of the arguments that take either: `padding=1` or "SAME".
+    texts = (any if counts else all)(isinstance(one, str) for one in dimension.values)
+    if not dimension.values or not texts or not (counts or type(variable.value) in (int, float)):
+        return dimension
+    raise PaddleGpuError(
+        "sweep_text",
+        "“{name}” is a number ({value}) in the notebook, and “{typed}” is none.",
+        hint="Write a list (`0.1, 0.01`) or a range (`32:128:x2`, `16:64:16`, `0.001:0.1:log`).",
+        name=_called(variable)[:100],
+        value=str(variable.value)[:40],
+        typed=dimension.text[:100],
     )
 
 

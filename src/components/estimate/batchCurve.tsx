@@ -14,6 +14,7 @@ import {
   reaches,
   USABLE
 } from '../../models/estimate/batches';
+import { ownBatch } from '../../models/estimate/own';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp, useWidth } from '../common/context';
@@ -52,7 +53,7 @@ export function BatchCurve(props: {
     return () => made.dispose();
   }, [training]);
   const asked = estimate?.batch_size ?? null;
-  const own = training.own?.batch_size ?? asked;
+  const own = ownBatch(training.own, training.facts, estimate) ?? asked;
   const canAsk = training.whatIfs.some(({ name }) => name === 'batch_size');
   if (!estimate || asked === null || own === null || points.length < 2 || !canAsk) {
     return null;

@@ -21,6 +21,7 @@ import { AS_USUAL, type IChoice, otherwise } from '../submit/choice';
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
+import { Owns } from './own';
 import { asked, behindChanges, hasOthers } from './request';
 import { Submission } from '../submit/submission';
 
@@ -78,7 +79,7 @@ export class Training {
   isEstimating = false;
   /** What helps is still being computed. */
   isDetailing = false;
-  /** The estimate of the notebook as it is, beside one that something else was asked of. */
+  /** The estimate of the same code as it is, beside one that something else was asked of; null where none was made. */
   own: IEstimate | null = null;
   /** Estimate anew by itself after an edit, where the notebook is trusted and was estimated before. */
   follows = false;
@@ -273,7 +274,10 @@ export class Training {
       this.estimate = matched.estimate;
       this.placement = matched.placement;
       this._estimated = code;
-      this.own = hasOthers(this.request) ? null : matched.estimate;
+      if (!hasOthers(this.request)) {
+        this._owns.put(code, matched.estimate);
+      }
+      this.own = this._owns.of(code);
       this.isRecalled = true;
       this.stale = this._isStale(this._code());
     }
@@ -334,9 +338,11 @@ export class Training {
         : { ...answer.estimate, remedies: keptRemedies(before, answer.estimate) };
     this.placement = answer.placement;
     this.isRecalled = false;
+    const of = this.models.chosen ? `live ${this.models.chosen}` : code;
     if (this.estimate.status === 'ok' && !hasOthers(this.request)) {
-      this.own = this.estimate;
+      this._owns.put(of, this.estimate);
     }
+    this.own = this._owns.of(of);
     if (!this.models.chosen) {
       const { batch_size: _, ...rest } = asked(this.request);
       this.batches.add(
@@ -369,6 +375,7 @@ export class Training {
     return this.estimate !== null && this._estimated !== null && code !== this._estimated;
   }
 
+  private readonly _owns = new Owns();
   private readonly _reader: Debouncer<void>;
   private readonly _changed = new Signal<this, void>(this);
   private _read = '';

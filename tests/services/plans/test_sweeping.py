@@ -205,9 +205,13 @@ def test_a_whole_number_takes_no_fractions(begin, person, notebook):
         with pytest.raises(PaddleGpuError, match=r"“batch_size” is a whole number \(32\)") as refusal:
             begin({"batch": typed}, search="random")
         assert "2.0" not in refusal.value.message.render_hint()
+    with pytest.raises(PaddleGpuError, match=r"“batch_size” is a number \(32\) in the notebook, and “16, a” is none"):
+        begin({"batch": "16, a"})
     source = person.open(notebook("gamma = 2\ndecay = 0", "print(f'loss {gamma + decay}')"))
     with pytest.raises(PaddleGpuError, match="gamma") as refusal:
         person.plans.sweeps.check(source, SweepRequest(space={"gamma": "1.5,2"}))
     assert "`gamma = 2.0`" in refusal.value.message.render_hint()
     told = person.plans.sweeps.check(source, SweepRequest(space={"decay": "0,0.1"}))
     assert [one.values for one in told.trials] == [{"decay": 0}, {"decay": 0.1}], "0 is how a rate is off"
+    told = person.plans.sweeps.check(source, SweepRequest(space={"gamma": "2,same"}))
+    assert [one.values for one in told.trials] == [{"gamma": 2}, {"gamma": "same"}], "some arguments take either"
