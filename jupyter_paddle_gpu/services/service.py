@@ -167,15 +167,9 @@ class Services(Machine):
 
     def place_trace(self, trace: dict[str, Any], request: EstimateRequest) -> tuple[Estimate, Placement]:
         """The estimate of a step that was traced elsewhere, and the verdict on each device."""
-        from .jobs.matching import with_figure
-        from .jobs.placing import place
+        from .jobs.matching import match_trace
 
-        estimate = judged = self.estimate_trace(trace, request)
-        if estimate.target == "cpu":
-            judged = self.estimate_trace(trace, msgspec.structs.replace(request, target="gpu"))
-        known = judged if judged.status == "ok" else None
-        placement = place(self._site(), known, paddle_version=estimate.paddle_version, shown=estimate)
-        return estimate, placement if judged is estimate else with_figure(placement, judged)
+        return match_trace(self._site(), partial(self.estimate_trace, trace), request)
 
     # Jobs
 

@@ -12,7 +12,7 @@ from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts
 from ...domain.placements import DeviceFigure, Placement
-from ...domain.what_ifs import EstimateRequest
+from ...domain.what_ifs import EstimateRequest, for_job
 from ...engines.capabilities import host_bytes_of, inventory_of
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
@@ -50,18 +50,48 @@ def match(
     request = together(request, facts, choice)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
-    estimate, judged = _both(lambda asked: estimated(asked, where), request, meant(request, where))
-    placement = place(
-        site,
-        judged if judged.status == "ok" else None,
-        engine=engine,
-        choice=choice,
-        paddle_version=estimate.paddle_version,
-        shown=_whole(lambda asked: estimated(asked, where), estimate, meant(request, where)),
-    )
+    asked, alone = meant(request, where), _alone(request)
+    on_cpu = meant(alone, where).target == "cpu"
+
+    def made(one: EstimateRequest) -> Estimate:
+        return estimated(one, where)
+
+    with ThreadPoolExecutor(1) as pool:
+        # A card that is only named, or a GPU where there is none: the job would run on the CPU all the same.
+        other = pool.submit(made, alone) if on_cpu and asked.target == "gpu" else None
+        estimate, judged = _both(made, request, asked)
+        shown = other.result() if other is not None else _whole(made, estimate, asked)
+    known = judged if judged.status == "ok" else None
+    placed = partial(place, site, known, engine=engine, choice=choice, paddle_version=estimate.paddle_version)
+    placement = placed(shown=shown)
+    if other is not None and request.details and placement.decision.outcome == "refuse":
+        # What would make it fit the machine takes more traces: they are made for who needs them.
+        placement = placed(shown=made(msgspec.structs.replace(alone, details=True)))
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
     return Matched(facts=facts, estimate=estimate, placement=placement)
+
+
+def match_trace(
+    site: Site, estimated: Callable[[EstimateRequest], Estimate], request: EstimateRequest
+) -> tuple[Estimate, Placement]:
+    """The estimate of a step that was traced elsewhere, and the verdict on each device.
+
+    Args:
+        estimated: the step's estimate for a request; it takes no trace.
+    """
+    estimate = judged = estimated(request)
+    if estimate.target == "cpu":
+        judged = estimated(msgspec.structs.replace(request, target="gpu"))
+    shown = estimate if estimate.target == "cpu" else estimated(_alone(request))
+    known = judged if judged.status == "ok" else None
+    placement = place(site, known, paddle_version=estimate.paddle_version, shown=shown)
+    return estimate, placement if judged is estimate else with_figure(placement, judged)
+
+
+def _alone(request: EstimateRequest) -> EstimateRequest:
+    """What a job with this request is estimated for where it runs, whatever card was asked about."""
+    return msgspec.structs.replace(for_job(request), training=None)
 
 
 def _whole(estimated: Callable[[EstimateRequest], Estimate], estimate: Estimate, meant: EstimateRequest) -> Estimate:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -20,9 +22,12 @@ from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.scheduling.queue import Standing
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
+from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 from jupyter_paddle_gpu.notices.settings import NoticePolicy
 from jupyter_paddle_gpu.services import Submission
-from jupyter_paddle_gpu.services.jobs.placing import Site, choice_of, place
+from jupyter_paddle_gpu.services.estimates.estimating import Estimating, Where
+from jupyter_paddle_gpu.services.jobs.matching import match
+from jupyter_paddle_gpu.services.jobs.placing import Site, choice_of
 from jupyter_paddle_gpu.services.jobs.submitting import Settled, settle
 from jupyter_paddle_gpu.services.jobs.taking import Desk
 from tests.matching.situations import HOST
@@ -32,8 +37,12 @@ CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "executio
 SOURCE = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()"
 CONTENT = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "source": SOURCE}]}
 NOTEBOOK = parse_notebook(CONTENT, Path("/nowhere/n.ipynb"))
+FACTS = inspect_notebook(NOTEBOOK)
+OPEN = Estimate(status="needs_input", evidence="scan")
+FITTING = Estimate(status="ok", evidence="trace", peak_bytes=1 << 30, low=1 << 30, high=1 << 30)
 
-requests = st.sampled_from([EstimateRequest(), EstimateRequest(on_cpu=True), EstimateRequest(amp="O1")])
+NAMED = EstimateRequest(device="T4")
+requests = st.sampled_from([EstimateRequest(), EstimateRequest(on_cpu=True), EstimateRequest(amp="O1"), NAMED])
 
 
 class Shown:
@@ -53,6 +62,7 @@ class Shown:
 
 
 @settings(max_examples=20)
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED)
 @given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]), requests)
 def test_panel_preflight_and_submit_decide_the_same(
     here: tuple[Device, ...],
@@ -75,7 +85,15 @@ def test_panel_preflight_and_submit_decide_the_same(
     if estimate is not None:  # neither figure is the other's
         on_cpu = Estimate(status="ok", evidence="trace", target="cpu", allocated_peak_bytes=step)
         estimate = msgspec.structs.replace(estimate, allocated_peak_bytes=(1 << 80) // step)
-    panel = place(Site(**settled), estimate, choice=choice, shown=on_cpu).decision
+    meant = Estimating(
+        estimator=Mock(), find=find, policy=lambda: policy, inventory=lambda: inventory, cache=Mock()
+    ).meant
+
+    def estimated(asked: EstimateRequest, where: Where) -> Estimate:
+        return (on_cpu if meant(asked, where).target == "cpu" else estimate) or OPEN
+
+    of = {"meant": meant, "gpus": named.gpus, "device_ids": named.device_ids}
+    panel = match(Site(**settled), FACTS, estimated, request, policy, **of).placement.decision
     if request.on_cpu and named == Choice():
         assert panel.outcome in ("cpu", "refuse") and not panel.device_ids, "cells that take the CPU have no device"
     resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
