@@ -169,7 +169,8 @@ class _Clock:
 
 def _wants_data(result: dict[str, Any]) -> bool:
     """Whether data or a module is not here."""
-    return any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
+    is_told = result["status"] == "needs_input" and any(note["code"] == "data_absent" for note in result["notes"])
+    return is_told or any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
 
 
 def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:

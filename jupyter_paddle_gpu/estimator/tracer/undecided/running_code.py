@@ -97,7 +97,7 @@ def _program() -> Iterator[FrameType]:
 
 
 @lru_cache(maxsize=64)
-def _nodes(source: str) -> tuple[ast.AST, ...]:
+def nodes_in(source: str) -> tuple[ast.AST, ...]:
     """All nodes of a source; none where it is no Python."""
     try:
         return tuple(ast.walk(ast.parse(source)))
@@ -108,7 +108,7 @@ def _nodes(source: str) -> tuple[ast.AST, ...]:
 @lru_cache(maxsize=64)
 def _blocks(source: str) -> tuple[ast.AST, ...]:
     """The loops and functions of a source: a hundredth of its nodes."""
-    return tuple(one for one in _nodes(source) if isinstance(one, (*_FUNCTIONS, *_LOOPS)))
+    return tuple(one for one in nodes_in(source) if isinstance(one, (*_FUNCTIONS, *_LOOPS)))
 
 
 def paddle_asks() -> bool:
@@ -147,7 +147,7 @@ def _target() -> ast.expr | None:
     """What the running statement of the notebook assigns first."""
     for frame in frames():
         line = frame.f_lineno
-        for node in _nodes("".join(linecache.getlines(frame.f_code.co_filename))):
+        for node in nodes_in("".join(linecache.getlines(frame.f_code.co_filename))):
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
                 return node.targets[0]
         return None
@@ -168,7 +168,7 @@ def makes_tensors(value: ast.expr | None) -> bool:
 
 def tensors_kept(code: CodeType) -> Iterator[str]:
     """The attributes to which a method of the program's binds tensors that it makes of numbers, or lists of them."""
-    nodes = _nodes("".join(linecache.getlines(code.co_filename)))
+    nodes = nodes_in("".join(linecache.getlines(code.co_filename)))
     first, last = code.co_firstlineno, max((line for _, _, line in code.co_lines() if line), default=0)
     for node in nodes:
         if first <= getattr(node, "lineno", 0) <= last:

@@ -245,7 +245,8 @@ def _statement(statements: Sequence[ast.stmt], step: TracebackType) -> int | Non
     found = [number for number, one in enumerate(statements) if one.lineno <= line <= (one.end_lineno or one.lineno)]
     if column is not None:
         found = [number for number in found if statements[number].col_offset <= column] or found
-        return found[-1] if found else None
+        # The first one of its column: what is put behind a statement (an answer) stands where that one does.
+        return max(found, key=lambda number: statements[number].col_offset, default=None)
     return found[0] if found else None
 
 

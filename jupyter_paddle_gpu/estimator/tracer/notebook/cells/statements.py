@@ -6,7 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from ...undecided import running_code
+from ...undecided.own_changes import attributes, calls, outside_functions, own
 from ...undecided.running_code import FILLS, whole
+
+__all__ = ["attributes", "bound_by", "calls", "own", "stored_into", "tensors_made"]
 
 
 def bound_by(statement: ast.stmt) -> list[str]:
@@ -22,25 +25,8 @@ def bound_by(statement: ast.stmt) -> list[str]:
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             held = whole(node)
             found |= {held.id: None} if isinstance(held, ast.Name) else {}
-        elif (filled := _filled(node)) is not None:
-            found[filled] = None
+    found |= dict.fromkeys(_filled(statement))
     return [name for name in found if not name.startswith("__")]
-
-
-def attributes(node: ast.stmt) -> list[str]:
-    """The attributes of objects that a statement binds or fills: `self.rows = ...`, `self.rows.append(...)`."""
-    found: dict[str, None] = {}
-    for part in own(node):
-        target: ast.AST | None = None
-        if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
-            target = part
-        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store):
-            target = whole(part)
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in FILLS:
-            target = part.func.value
-        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-            found[f"{target.value.id}.{target.attr}"] = None
-    return list(found)
 
 
 def tensors_made(node: ast.stmt) -> frozenset[str]:
@@ -49,22 +35,15 @@ def tensors_made(node: ast.stmt) -> frozenset[str]:
     return frozenset(ast.unparse(one) for part in own(node) for one in running_code.tensors_made(part))
 
 
-def _filled(node: ast.AST) -> str | None:
-    """The name of what a call puts something into."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in FILLS:
-            return name
-    return None
-
-
-def own(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a statement outside of functions and comprehensions, whose names are their own."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(
-            child, (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-        ):
-            yield from own(child)
+def _filled(statement: ast.stmt) -> Iterator[str]:
+    """The names of what calls put something into: `words.append(row)`, `[seen.setdefault(one, 0) for one in row]`."""
+    parts = list(outside_functions(statement))
+    targets = [part.target for part in parts if isinstance(part, ast.comprehension)]
+    items = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
+    for part in parts:
+        match part:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+                yield from [name] * (method in FILLS and name not in items)
 
 
 def stored_into(statement: ast.stmt) -> frozenset[str]:

@@ -45,7 +45,7 @@ _REMOVED = re.compile(
 """What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
 """What Python says of a tensor, among others, that is taken apart into names."""
-_NOTED = frozenset(("dataset_stand_in", "value_failed"))
+_NOTED = frozenset(("data_absent", "dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
 """Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""

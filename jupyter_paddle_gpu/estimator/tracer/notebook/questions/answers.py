@@ -21,6 +21,11 @@ class Answers(ast.NodeTransformer):
             self.used.add(name)
             node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
             return self.generic_visit(node)
+        match node:  # `words, width = len(vocabulary), 4`
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)) if len(names) == len(parts):
+                for number, one in enumerate(names):
+                    if isinstance(one, ast.Name) and one.id in self.answers and not _starred([*names, *parts]):
+                        parts[number] = ast.copy_location(ast.Constant(self.answers[one.id]), parts[number])
         # `loader, width = load(8)`: the others are what the call gives.
         given = [one.id for target in node.targets for one in _names(target) if one.id in self.answers]
         self.used.update(given)
@@ -33,6 +38,11 @@ class Answers(ast.NodeTransformer):
             self.used.add(node.target.id)
             node.value = ast.copy_location(ast.Constant(self.answers[node.target.id]), node.value)
         return self.generic_visit(node)
+
+
+def _starred(parts: list[ast.expr]) -> bool:
+    """Whether one of them stands for several."""
+    return any(isinstance(part, ast.Starred) for part in parts)
 
 
 def _names(target: ast.expr) -> Iterator[ast.Name]:

@@ -25,7 +25,7 @@ import paddle
 
 from ... import call_stack
 from ...session import Session, current
-from ...undecided import variants
+from ...undecided import own_changes, variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.needs import Need, NeededError
 from ...undecided.running_code import tensors_kept
@@ -178,6 +178,7 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
     code = getattr(inspect.unwrap(kind.__init__), "__code__", None)
     lost = tensors_kept(code) if isinstance(code, CodeType) else ()
     session.of(AbsentData).unmade.update(dict.fromkeys(name for name in lost if name not in vars(data_set)))
+    own_changes.leave_open(data_set, own_changes.changed_behind(data_set, problem))
     data_set.__class__ = _unseen(kind)
     vars(data_set)["data"] = Unseen()
 
