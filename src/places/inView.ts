@@ -8,9 +8,10 @@ export const pageOf = (job: string) => `jp-PaddleGpu-job-${job}`;
 /** Whether an end is read on the screen: in a list of jobs, or on the job's own page, at least in part. */
 export function isInView({ id, kind }: IEnd): boolean {
   const page = kind === 'job' ? document.getElementById(pageOf(id)) : null;
+  const lists = document.querySelectorAll('.jp-PaddleGpu-jobs, .jp-PaddleGpu-jobsPage');
   return (
     !document.hidden &&
-    [...document.querySelectorAll('.jp-PaddleGpu-jobs'), ...(page ? [page] : [])].some(one => {
+    [...lists, ...(page ? [page] : [])].some(one => {
       const { height, top, bottom } = one.getBoundingClientRect();
       return height > 0 && top < window.innerHeight && bottom > 0;
     })

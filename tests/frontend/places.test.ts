@@ -95,5 +95,6 @@ test('an end is read where a list of jobs is in view, or its own page', () => {
   expect(shown({ id: pageOf('a') }, 0)).toEqual([false, false]);
   expect(shown({ id: pageOf('b') }, 500)).toEqual([false, false]);
   expect(shown({ className: 'jp-PaddleGpu-jobs' }, 500)).toEqual([true, true]);
+  expect(shown({ className: 'jp-PaddleGpu-jobsPage' }, 500)).toEqual([true, true]);
   document.body.replaceChildren();
 });

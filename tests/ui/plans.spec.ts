@@ -43,7 +43,7 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   const rate = dialog.getByLabel('LEARNING_RATE');
   const again = dialog.getByRole('button', { name: 'Re-run', exact: true });
   await rate.fill('0.1:0.5');
-  await expect(dialog).toContainText('Each combination is a run of its own');
+  await expect(dialog).toContainText('Each trial is a run of its own');
   // What is refused is said in the form, which takes the next try.
   await again.click();
   await expect(dialog.getByRole('alert')).toContainText('any value from 0.1 to 0.5');

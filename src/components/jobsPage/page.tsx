@@ -39,7 +39,8 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
           <h1>{trans.__('Jobs')}</h1>
           <span className="jp-PaddleGpu-muted" role="status">
             {model.isFiltered ? trans.__('%1 of %2', shown.length, own.length) : own.length}
-            {sweeps.length > 0 && ` · ${trans._n('%1 sweep', '%1 sweeps', sweeps.length)}`}
+            {model.sweeps.length > 0 &&
+              ` · ${trans._n('%1 sweep', '%1 sweeps', model.sweeps.length)}`}
             {running > 0 && ` · ${trans._n('%1 not ended', '%1 not ended', running)}`}
           </span>
           <span className="jp-PaddleGpu-space" />

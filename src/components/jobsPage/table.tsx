@@ -22,7 +22,7 @@ import { Star } from './star';
 const ROWS = 60;
 
 export function JobTable({ model }: { model: JobsPage }): JSX.Element {
-  const { trans } = useApp();
+  const { trans, engineTitle } = useApp();
   const { shown, jobs, hasCosts } = model;
   const [most, setMost] = React.useState(ROWS);
   const end = React.useRef<HTMLDivElement>(null);
@@ -111,6 +111,7 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
               leaving={jobs.isLeaving(job.id)}
               choose={choose}
               hasCosts={hasCosts}
+              where={engineTitle(job.spec.engine)}
             />
           ))}
         </tbody>
@@ -166,12 +167,14 @@ interface IRowProps {
   leaving: boolean;
   choose: (id: string, chosen: boolean) => void;
   hasCosts: boolean;
+  /** What its engine is called: known only when the engines have been read. */
+  where: string;
 }
 
 /** Drawn anew only when its own job has news. */
 const Row = React.memo(function Row(props: IRowProps): JSX.Element {
   const { trans, commands, language } = useApp();
-  const { job, model, chosen, leaving, choose, hasCosts } = props;
+  const { job, model, chosen, leaving, choose, hasCosts, where } = props;
   const last = finalMetric(job);
   const took = seconds(job);
   const { sparkline } = job.progress;
@@ -266,18 +269,18 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
       </td>
       {hasCosts && <td className="jp-mod-cost jp-PaddleGpu-figures">{costText(job)}</td>}
       <td className="jp-mod-where">
-        <Where job={job} />
+        <Where job={job} called={where} />
       </td>
     </tr>
   );
 });
 
-function Where({ job }: { job: IJob }): JSX.Element {
-  const { trans, engineTitle } = useApp();
+function Where({ job, called }: { job: IJob; called: string }): JSX.Element {
+  const { trans } = useApp();
   const count = job.device_ids.length || job.spec.resources.gpus;
   return (
     <>
-      {engineTitle(job.spec.engine)}
+      {called}
       <span className="jp-PaddleGpu-muted">
         {' · '}
         {count ? trans._n('%1 device', '%1 devices', count) : trans.__('CPU')}

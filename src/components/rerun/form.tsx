@@ -109,7 +109,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
       </details>
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small" role="status">
         {model.isSweep
-          ? trans.__('Each combination is a run of its own, placed by its own estimate.')
+          ? trans.__('Each trial is a run of its own, placed by its own estimate.')
           : model.isChanged
             ? trans.__('It begins anew and is placed by an estimate of its own.')
             : trans.__(

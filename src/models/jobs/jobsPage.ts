@@ -94,9 +94,9 @@ export class JobsPage implements IDisposable {
     return this._shown;
   }
 
-  /** The sweeps that are shown: the filters of jobs hide those whose name or notebook is not meant. */
+  /** The sweeps that are shown: what hides all of its jobs hides a sweep. */
   get sweeps(): readonly ISweep[] {
-    const { words, notebook, state, starred, owner, days } = this._filter;
+    const { words, notebook, state, starred, owner, engine, days } = this._filter;
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     const since = days === null ? -Infinity : Date.now() / 1000 - days * DAY;
     return this.plans.sweeps.filter(
@@ -107,6 +107,8 @@ export class JobsPage implements IDisposable {
           state === sweep.state ||
           (state === 'active' && sweep.state === 'running')) &&
         (!owner || sweep.owner === owner) &&
+        (!engine ||
+          sweep.trials.some(trial => this.jobs.get(trial.job_id)?.spec.engine === engine)) &&
         (!notebook || sweep.notebook === notebook) &&
         wanted.every(word =>
           [sweep.name, sweep.notebook, ...sweep.dimensions.map(({ name }) => name)]

@@ -16,12 +16,16 @@ const MOST_TICKS = 6;
 /** From this ratio on, orders of magnitude are shown. */
 const LOG_RATIO = 50;
 
-/** The values' axes, called as is said, and that of what came out. */
+/** The axes of the values that vary, called as is said, and that of what came out: in one point all lines would meet. */
 export function axes(
   sweep: ISweep,
   called: (dimension: IDimension) => string = ({ name }) => name
 ): IAxis[] {
-  const own = sweep.dimensions.map(one => ({ ...dimensionAxis(one), name: called(one) }));
+  const varied = sweep.dimensions.filter(({ values, low, high }) =>
+    values.length ? new Set(values).size > 1 : low < high
+  );
+  const shown = varied.length ? varied : sweep.dimensions;
+  const own = shown.map(one => ({ ...dimensionAxis(one), name: called(one) }));
   return sweep.metric ? [...own, metricAxis(sweep)] : own;
 }
 

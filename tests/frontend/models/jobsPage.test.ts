@@ -146,6 +146,21 @@ describe('the page', () => {
     expect(ids(sorted(losses, { column: 'final', down: true }))).toBe('123');
   });
 
+  test('a sweep is hidden with all of its jobs, where one asks for another place', () => {
+    const api = apiOn(() => Promise.resolve(answer(200, '{}')));
+    const jobs = new Jobs(api, new EventStream(api));
+    jobs.put(run('s1', {}, { engine: 'local', trial: 1 }));
+    const plans = new Plans(api, jobs);
+    plans.sweeps = [sweep('s')];
+    const page = new JobsPage(api, jobs, plans, trans);
+    const shown = (engine: string) => {
+      page.filter = { ...page.filter, engine };
+      return page.sweeps.length;
+    };
+    expect(['', 'local', 'docker'].map(shown)).toEqual([1, 1, 0]);
+    page.dispose();
+  });
+
   test('the chosen that have ended are deleted, after the time to take it back', async () => {
     jest.useFakeTimers();
     const asked: string[] = [];

@@ -134,6 +134,14 @@ test('a trial stands where its values are, orders of magnitude evenly', () => {
   expect(rate.ticks.map(({ text }) => text)).toEqual(['0.0001', '0.01', '0.1']);
 });
 
+test('a value that all trials have has no axis, where others vary', () => {
+  const same = { name: 'pause', values: [0.02], low: 0, high: 0, log: false };
+  const names = (dimensions: object[]) =>
+    axes({ ...SWEEP, dimensions } as unknown as ISweep).map(({ name }) => name);
+  expect(names([...SWEEP.dimensions, same])).toEqual(['lr', 'name', 'drop', 'loss']);
+  expect(names([same])).toEqual(['pause', 'loss']);
+});
+
 test('the best is the one with the least loss, or with the most of another metric', () => {
   expect(SWEEP.trials.map(goodness(SWEEP))).toEqual([0, 1, null]);
   expect(SWEEP.trials.map(goodness({ ...SWEEP, direction: 'max' }))).toEqual([1, 0, null]);
