@@ -64,9 +64,9 @@ def match(
     known = judged if judged.status == "ok" else None
     placed = partial(place, site, known, engine=engine, choice=choice, paddle_version=estimate.paddle_version)
     placement = placed(shown=shown)
-    if other is not None and request.details and placement.decision.outcome == "refuse":
-        # What would make it fit the machine takes more traces: they are made for who needs them.
-        placement = placed(shown=made(msgspec.structs.replace(alone, details=True)))
+    if on_cpu and request.details and placement.decision.outcome == "refuse":
+        # What would make it fit the machine takes many traces: they are made for who needs them.
+        placement = placed(shown=made(msgspec.structs.replace(alone, details=True, target="cpu")))
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
     return Matched(facts=facts, estimate=estimate, placement=placement)

@@ -15,7 +15,7 @@ from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
-from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.domain.jobs.job import WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.local import LocalEngine
@@ -123,3 +123,31 @@ def test_panel_preflight_and_submit_decide_the_same(
             assert answer.spec.resources.device_ids == choice.device_ids
         elif decision.outcome == "cpu":
             assert answer.spec.resources.gpus == 0 and answer.spec.on_cpu == decision.reason
+
+
+def test_what_fits_the_machine_is_sought_for_who_is_refused() -> None:
+    inventory, asked = Inventory(time=0, host=HOST), list[EstimateRequest]()
+    policies = SimpleNamespace(matching=Policy())
+    site = Site(
+        engines={"local": LocalEngine()}, inventory=lambda: inventory, standing=lambda *_: Standing(), policies=policies
+    )
+    large = Estimate(status="ok", evidence="trace", target="cpu", batch_size=64, allocated_peak_bytes=1 << 50)
+    fit = Fit(device="cpu", limit_bytes=1 << 30, largest_batch=8)
+
+    def estimated(request: EstimateRequest, where: Where) -> Estimate:
+        asked.append(request)
+        if request.device:
+            return FITTING
+        return msgspec.structs.replace(large, fits=(fit,) if request.details and request.target == "cpu" else ())
+
+    def meant(request: EstimateRequest, where: Where) -> EstimateRequest:
+        return msgspec.structs.replace(request, target=request.target or ("gpu" if request.device else "cpu"))
+
+    for request in (NAMED, EstimateRequest()):
+        first = match(site, FACTS, estimated, request, Policy(), meant=meant).placement.decision
+        assert (first.outcome, first.ways, any(one.details for one in asked)) == ("refuse", (), False)
+        asked.clear()
+        detailed = msgspec.structs.replace(request, details=True)
+        then = match(site, FACTS, estimated, detailed, Policy(), meant=meant).placement.decision
+        assert [way.request for way in then.ways] == [{"batch_size": 8}]
+        asked.clear()
