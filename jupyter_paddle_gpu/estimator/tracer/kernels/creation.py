@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle.base import core
+from paddle.base.framework import EagerParamBase
 
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
 from . import bounds
 from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
+
+_OF_NUMPY = {
+    getattr(paddle, name): name for name in ("bool", "int32", "int64", "float32", "float64", "complex64", "complex128")
+}
+"""What `paddle.assign` takes of numpy's types."""
 
 
 def _filled(session: Traced, original: Any, like: Any, dtype: Any = None, place: Any = None, **_: Any) -> Any:
@@ -34,9 +40,12 @@ def _full(session: Traced, original: Any, shape: Any, value: Any, *rest: Any, **
     return session.call("full", ORIGINAL_OPS["full"], args, named)
 
 
-def _written(session: Traced, original: Any, out: Any, *rest: Any) -> Any:
-    """Constants are written in place."""
-    session.state(out).array.value = None
+def _written(session: Traced, original: Any, out: Any, _: Any, dtype: Any, numbers: Any, *rest: Any) -> Any:
+    """Constants are written in place: known numbers (`paddle.rank(x) > 1`, `paddle.assign([3])`) but in a parameter,
+    which is what training makes of it."""
+    is_plain = not isinstance(out, EagerParamBase) and out.dtype in _OF_NUMPY
+    written = np.array(numbers, _OF_NUMPY[out.dtype]).reshape(out.shape) if is_plain else None
+    session.state(out).array.value = None if written is None else Known(written)
     return out
 
 

@@ -34,6 +34,9 @@ SOURCES = {
     "sizes beside numbers": SCRIPT.format(
         chosen="rows = paddle.expand(rows.unsqueeze(1), [paddle.shape(rows)[0], 3, rows.shape[1]])"
     ),
+    "number of dimensions": SCRIPT.format(
+        chosen="rows = paddle.expand(rows.unsqueeze(1), [12, int(paddle.rank(rows)) + 1, 60])"
+    ),
     "permutation of a count": SCRIPT.format(
         chosen="rows = paddle.gather(rows, paddle.randperm(paddle.nonzero(paddle.ones([7])).numel()))"
     ),
