@@ -64,7 +64,7 @@ def _bounds(index: Any) -> Any:
         return list(index)
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
-        return slice(*(int(part) if isinstance(part, paddle.Tensor) else part for part in parts))
+        return slice(*(int(part.reshape([])) if isinstance(part, paddle.Tensor) else part for part in parts))
     return index
 
 
