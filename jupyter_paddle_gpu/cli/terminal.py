@@ -69,7 +69,7 @@ def _run(face: TerminalFace, arguments: list[str]) -> int:
     except PaddleGpuError as error:
         return face.fail(error.message, USAGE if error.status == 400 else FAILED, as_json=as_json)
     except click.ClickException as error:
-        return face.fail(_usage(error), USAGE, as_json=as_json)
+        return face.fail(_usage(error, arguments), USAGE, as_json=as_json)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:  # `… | head`: whoever read us has enough
@@ -84,12 +84,20 @@ def _run(face: TerminalFace, arguments: list[str]) -> int:
 
 
 _NAME = "jupyter paddle-gpu"
+_BEHIND = (
+    "What the program itself takes stands behind “--”: `jupyter paddle-gpu {command} {script} -- {option} …`. "
+    "See `jupyter paddle-gpu {command} --help`."
+)
 
 
-def _usage(error: click.ClickException) -> Message:
+def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else ""
     command = path.removeprefix(_NAME).strip()
     hint = "See `jupyter paddle-gpu {command} --help`."
+    script = next((one for one in arguments if one.endswith(".py")), None)
+    if isinstance(error, click.NoSuchOption) and script is not None and "--" not in arguments:
+        params: dict[str, Param] = {"problem": error.format_message(), "command": command, "script": script}
+        return Message(code="usage", text="{problem}", hint=_BEHIND, params={**params, "option": error.option_name})
     if not command:
         hint, command = "See `jupyter paddle-gpu --help`.", ""
     return Message(

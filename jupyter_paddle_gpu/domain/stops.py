@@ -29,7 +29,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         """The sentence for people; `behind`: it stops only behind the training, of which there is a figure."""
         if self.device and self.cell is not None:
             params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error, "device": self.device}
-            return msgspec.structs.replace(_STOPS_WITHOUT_DEVICE, params=params)
+            leaves = self.error.startswith("SystemExit")
+            return msgspec.structs.replace(_LEAVES_WITHOUT_DEVICE if leaves else _STOPS_WITHOUT_DEVICE, params=params)
         if self.cell is None:
             return msgspec.structs.replace(_STOPS_SOMEWHERE, params={"error": self.error})
         params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
@@ -56,6 +57,12 @@ _STOPS_WITHOUT_DEVICE = Message(
     text="On the CPU the notebook would stop in cell {cell}, line {line}: {error}",
     hint="The line asks for a device that is not here: {device}. Let the job's copy take the CPU there (--on-cpu), or "
     "submit it where there is one.",
+)
+_LEAVES_WITHOUT_DEVICE = Message(
+    code="would_stop_without_device",
+    text="On the CPU the notebook would stop in cell {cell}, line {line}: {error}",
+    hint="It leaves by itself where Paddle has no GPU. Tell it by its own arguments or settings to take the CPU, or "
+    "name the card that it is meant for (--device) and submit it where there is one.",
 )
 _STOPS_WITHIN = Message(
     code="would_stop",

@@ -77,6 +77,10 @@ IN_PANEL = {
     "number in a cell.",
     "Ask for several devices (--devices): each then also holds buffers as large as the gradients.": "Ask for several "
     "devices under What if…: each then also holds buffers as large as the gradients.",
+    "It leaves by itself where Paddle has no GPU. Tell it by its own arguments or settings to take the CPU, or "
+    "name the card that it is meant for (--device) and submit it where there is one.": "It leaves by itself where "
+    "Paddle has no GPU. Tell it by its own arguments or settings to take the CPU, or name the card that it is meant "
+    "for and submit it where there is one.",
     "The line asks for a device that is not here: {device}. Let the job's copy take the CPU there (--on-cpu), or "
     "submit it where there is one.": "The line asks for a device that is not here: {device}. Let the job's copy take "
     "the CPU there, or submit it where there is one.",

@@ -92,6 +92,12 @@ def test_the_help_that_is_named_is_that_of_the_command(cli):
     assert "`jupyter paddle-gpu gpus --help`" in cli("gpus", "--wings", "--json").json["hint"]
 
 
+def test_what_is_a_programs_own_is_said_to_stand_behind_two_dashes(cli):
+    hint = cli("estimate", "tools/train.py", "-c", "x.yml", "--json").json["hint"]
+    assert "`jupyter paddle-gpu estimate tools/train.py -- -c …`" in hint
+    assert "--wings …" not in cli("estimate", "train.py", "--wings", "--", "-c", "x.yml", "--json").json["hint"]
+
+
 def test_colours_only_where_they_are_wanted(cli):
     assert "\x1b[" not in cli("doctor").out
     assert "\x1b[3" not in cli("doctor", FORCE_COLOR="1", NO_COLOR="1").out

@@ -20,6 +20,7 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
   // What raises it comes first: there it is corrected.
   const places = [stop.raised?.cell ?? null, cell].filter(place => place !== null);
   const isBehind = estimate.status === 'ok';
+  const leaves = stop.device !== '' && stop.error.startsWith('SystemExit');
   return (
     <Note
       kind={isBehind ? 'warning' : 'error'}
@@ -48,15 +49,19 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
                     line,
                     stop.error
                   ),
-        hint: stop.device
+        hint: leaves
           ? trans.__(
-              'The line asks for a device that is not here: %1. Let the job take the CPU there, or submit it where there is one.',
-              stop.device
+              'It leaves by itself where Paddle has no GPU. Tell it by its own settings to take the CPU, or submit it where there is one.'
             )
-          : trans.__('Correct it before you submit, or the job ends there.')
+          : stop.device
+            ? trans.__(
+                'The line asks for a device that is not here: %1. Let the job take the CPU there, or submit it where there is one.',
+                stop.device
+              )
+            : trans.__('Correct it before you submit, or the job ends there.')
       }}
     >
-      {stop.device && (
+      {stop.device && !leaves && (
         <Button
           disabled={training.isEstimating}
           title={trans.__('Click to estimate with it; the job is run with it too.')}

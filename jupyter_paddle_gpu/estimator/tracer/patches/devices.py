@@ -104,7 +104,9 @@ def _properties(session: Session, original: Replacement, *args: Any, **kwargs: A
 
 
 def _has_cuda(session: Session, original: Replacement) -> bool:
-    return session.target == "gpu" if call_stack.of_program() else bool(original())
+    if (asking := call_stack.of_program()) is None:
+        return bool(original())
+    return session.target == "gpu" or absent_devices.leaves(session, asking)
 
 
 CUDA, CUDNN = "12.6", (9, 5, 1)

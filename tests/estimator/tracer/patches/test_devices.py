@@ -109,6 +109,35 @@ def test_a_program_for_the_cpu_hears_that_there_is_no_cuda(run_child):
     assert found["peak"]
 
 
+LEAVES = """import sys
+def check(use_gpu):
+    said = "Set use_gpu as \\n\\t false"
+    try:
+        if use_gpu and not paddle.is_compiled_with_cuda():
+            print(said)
+            sys.exit(1)
+    except Exception:
+        pass
+check({use_gpu})
+"""
+"""How the makers' trainers look for a GPU."""
+
+
+@pytest.mark.skipif(paddle.is_compiled_with_cuda(), reason="a build for CPUs alone leaves")
+def test_a_program_that_leaves_without_a_gpu_has_a_figure_and_its_own_words(run_child):
+    found = run_child(
+        "trace",
+        {name: SCRIPT.format(before=LEAVES.format(use_gpu=name == "asked"), inside="", behind="") for name in LEFT},
+        {name: {"target": "cpu"} for name in LEFT},
+    )
+    assert {name: found[name]["peak"] for name in LEFT} == dict.fromkeys(LEFT, found["not asked"]["peak"])
+    assert found["not asked"]["peak"]
+    assert found["not asked"]["stop"] is None
+    stop = found["asked"]["stop"]
+    assert (stop["error"], stop["device"]) == ("SystemExit: Set use_gpu as false", "GPU")
+
+
+LEFT = ("asked", "not asked")
 ON_CPU = {
     "set": ("paddle.set_device('gpu')", "paddle.set_device('gpu')"),
     "to": ("model.to('gpu:0')", "paddle.nn.Linear(2, 2).to('gpu:0')"),
