@@ -190,6 +190,26 @@ def tokens(root: Path) -> None:
     builder.finalize(str(root / "llm" / "data" / "made.idx"))
 
 
+def masked(root: Path) -> None:
+    """PaddleNLP of June 2024: texts, vocabularies of the published sizes, and ERNIE-Health's generator of 2022."""
+    models = root / "made_up" / "models"
+    for name, file, size in VOCABULARIES:
+        (models / name).mkdir(parents=True, exist_ok=True)
+        words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *(f"w{number}" for number in range(size - 5))]
+        (models / name / file).write_text("\n".join(words) + "\n")
+    electra, health = (root / "model_zoo" / name for name in ("electra", "ernie-health"))
+    for trainer in (electra, health):
+        (trainer / "data").mkdir(exist_ok=True)
+    text = " ".join(f"w{number}" for number in range(200))
+    (electra / "data" / "train.data").write_text(f"{text}\n" * UTTERANCES)
+    np.save(health / "data" / "made_ids.npy", np.full(UTTERANCES * UTTERANCES, 9, "int32"))
+    np.savez(health / "data" / "made_idx.npz", lens=np.full(UTTERANCES, UTTERANCES, "int32"))
+    made = "        model = model_class(model_config)\n"
+    (health / "run_pretrain_2022.py").write_text(
+        (health / "run_pretrain.py").read_text().replace(made, made + SMALLER_GENERATOR)
+    )
+
+
 def captions(root: Path) -> None:
     """PaddleMIX: BLIP-2 with OPT 2.7B by their published figures, pictures of COCO with long captions."""
     network, language = root / "paddlemix" / "blip2-stage2", root / "facebook" / "opt-2.7b"
@@ -238,6 +258,18 @@ OPT = {
     "intermediate_size": 10240, "num_hidden_layers": 32, "num_attention_heads": 32, "word_embed_proj_dim": 2560,
     "max_position_embeddings": 2048,
 }  # fmt: skip
+VOCABULARIES = (
+    ("electra-small", "electra-small-vocab.txt", 30522),
+    ("ernie-health-chinese", "vocab.txt", 22608),
+)
+SMALLER_GENERATOR = """\
+        from paddlenlp.transformers import ElectraGenerator
+
+        model.generator = ElectraGenerator(
+            config_class(hidden_size=256, num_attention_heads=4, intermediate_size=1024)
+        )
+"""
+"""As `ernie-health-chinese-generator` of 2022; since 2023 it is as large as the discriminator."""
 QWEN = {
     "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "vocab_size": 151936, "hidden_size": 896,
     "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
@@ -257,6 +289,7 @@ PRETRAINING = {
 
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX-2023": captions, "PaddleNLP": tokens,
+    "PaddleNLP-2024": masked,
     "Paddle3D": scenes, "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 

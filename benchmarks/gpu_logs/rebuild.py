@@ -39,7 +39,7 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     command += ["--device", log.card or CARD, *variant.options, variant.script, "--", *variant.arguments]
     paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
-    environment["PPMIX_HOME"] = str(clone / "made_up")
+    environment["PPMIX_HOME"] = environment["PPNLP_HOME"] = str(clone / "made_up")
     done = subprocess.run(
         [*NICE, *command], cwd=clone / variant.folder, env=environment, capture_output=True, text=True, check=False
     )
