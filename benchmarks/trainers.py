@@ -1,12 +1,13 @@
 """Paddle's own trainers, estimated without data and weights, beside real steps on made-up data.
 
-`python -m benchmarks.trainers CLONES` takes a folder with clones of PaddleDetection, PaddleSeg and PaddleClas.
-It empties their folders of data and estimates `tools/train.py` of each with five of its configurations (`jupyter
-paddle-gpu estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on
+`python -m benchmarks.trainers CLONES` takes a folder with clones of PaddleDetection, PaddleSeg, PaddleClas and
+PaddleOCR. It empties their folders of data and estimates `tools/train.py` with each of `CASES` (`jupyter paddle-gpu
+estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on
 the CPU and prints both; `results/trainers.json` has every row. `--only WORD` keeps cases whose name has that word.
 
 What the trainers import has to be there: opencv-python-headless, visualdl, tqdm, prettytable, ujson, easydict,
-scikit-image, filelock, shapely, terminaltables, pycocotools, typeguard, pyclipper, lapx, motmetrics, faiss-cpu.
+scikit-image, filelock, shapely, terminaltables, pycocotools, typeguard, pyclipper, lapx, motmetrics, faiss-cpu, and
+imgaug, rapidfuzz and lmdb for PaddleOCR.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from .optimizers import after_updates
-from .report import save, show
+from .report import kept, save, show
 from .trainers_data import DATA, make_data
 
 STEPS = 8
@@ -38,6 +39,7 @@ TIMEOUT = 1500.0
 NICE = ("nice", "-n", "10")
 CLAS = "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=2 -o DataLoader.Train.loader.num_workers=0"
 SEG = "--device cpu --batch_size"
+OCR = "-o Global.use_gpu=False Train.loader.num_workers=0 Train.loader.batch_size_per_card=2"
 DET = "-o use_gpu=False worker_num=0 TrainReader.batch_size="
 
 
@@ -81,6 +83,11 @@ def _cases() -> tuple[Case, ...]:
         Case("PicoDet s", "PaddleDetection", "configs/picodet/picodet_s_320_coco_lcnet.yml", f"{DET}2"),
         Case("Faster R-CNN R50", "PaddleDetection", "configs/faster_rcnn/faster_rcnn_r50_fpn_1x_coco.yml", f"{DET}1"),
         Case("SSD", "PaddleDetection", "configs/ssd/ssd_mobilenet_v1_300_120e_voc.yml", f"{DET}2"),
+        # Drawn at random by `benchmarks.gpu_logs.sample` (seeds 21 and 22).
+        Case("Res2Net50 vd", "PaddleClas", clas + "Res2Net/Res2Net50_vd_26w_4s.yaml", CLAS),
+        Case("DLA46x c", "PaddleClas", clas + "DLA/DLA46x_c.yaml", CLAS),
+        Case("PP-LiteSeg stdc2", "PaddleSeg", "configs/smrt/pp_liteseg_stdc2.yml", f"{SEG} 2"),
+        Case("Korean CRNN", "PaddleOCR", "configs/rec/multi_language/rec_korean_lite_train.yml", OCR),
     )  # fmt: skip
 
 
@@ -187,7 +194,8 @@ def estimated(case: Case, clones: Path) -> Row:
 def measured(row: Row, case: Case, clones: Path) -> None:
     """Real steps of the case, in a process of its own."""
     command = [*NICE, sys.executable, "-m", "benchmarks.trainers", "--real", *case.arguments]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1]), "PYTHONWARNINGS": "ignore"}
+    found = os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYTHONPATH": found, "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(
         command,
         cwd=clones / case.trainer,
@@ -226,14 +234,14 @@ def main() -> None:
         )
     if not asked.no_real:
         make_data(clones)
-        kept = json.loads(asked.keep.read_text()) if asked.keep and asked.keep.exists() else {}
+        steps = json.loads(asked.keep.read_text()) if asked.keep and asked.keep.exists() else {}
         for row, case in zip(rows, cases, strict=True):
-            row.real = kept.get(case.name) or []
+            row.real = steps.get(case.name) or []
             if not row.real:
                 measured(row, case, clones)
-            kept[case.name] = row.real
+            steps[case.name] = row.real
             if asked.keep:
-                asked.keep.write_text(json.dumps(kept))
+                asked.keep.write_text(json.dumps(steps))
             sys.stderr.write(f"{row.name:18} {row.real} {row.problem[-300:] if not row.real else ''}\n")
     show(
         "Trainers: estimated without data and weights, and really run",
@@ -244,8 +252,11 @@ def main() -> None:
             for row in rows
         ],
     )  # fmt: skip
-    if not asked.only and not asked.no_real:
-        save("trainers", {"rows": [asdict(row) for row in rows]})
+    if not asked.no_real:
+        done = {row.name: asdict(row) for row in rows}
+        before = {row["name"]: row for row in kept("trainers").get("rows", [])}
+        found = before | done
+        save("trainers", {"rows": [found[case.name] for case in CASES if case.name in found]})
 
 
 if __name__ == "__main__":

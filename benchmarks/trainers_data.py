@@ -11,6 +11,8 @@ from PIL import Image
 COUNT = 16
 WIDTH, HEIGHT = 640, 480
 BOXES = 7
+TEXT = "ab1" * 8 + "c"
+"""As long as lines may be: what the loss takes hangs on it."""
 DATA = (
     "PaddleClas/dataset/ILSVRC2012",
     "PaddleSeg/data/cityscapes",
@@ -18,6 +20,8 @@ DATA = (
     "PaddleSeg/data/DRIVE",
     "PaddleDetection/dataset/coco",
     "PaddleDetection/dataset/voc",
+    "PaddleOCR/train_data",
+    "PaddleSeg/data/defect_data",
 )
 """Folders in the clones that hold data, and no more than data."""
 
@@ -28,9 +32,11 @@ def make_data(clones: Path) -> None:
     _imagenet(clones / DATA[0], noise)
     _cityscapes(clones / DATA[1], noise)
     _voc_masks(clones / DATA[2], noise)
-    _drive(clones / DATA[3], noise)
+    _pairs(clones / DATA[3], noise, 2)
     _coco(clones / DATA[4], noise)
     _voc(clones / DATA[5], noise)
+    _lines(clones / DATA[6], noise)
+    _pairs(clones / DATA[7], noise, 4)
 
 
 def _picture(path: Path, noise: np.random.Generator, classes: int = 0) -> None:
@@ -68,14 +74,27 @@ def _voc_masks(folder: Path, noise: np.random.Generator) -> None:
         (lists / f"{mode}.txt").write_text("".join(f"{number}\n" for number in names))
 
 
-def _drive(folder: Path, noise: np.random.Generator) -> None:
+def _pairs(folder: Path, noise: np.random.Generator, classes: int) -> None:
+    """Pictures and their masks, in lists."""
     for mode in ("train", "val"):
         lines = []
         for number in range(COUNT):
             pair = (f"images/{mode}/{number}.png", f"labels/{mode}/{number}.png")
             _picture(folder / pair[0], noise)
-            _picture(folder / pair[1], noise, 2)
+            _picture(folder / pair[1], noise, classes)
             lines.append(" ".join(pair) + "\n")
+        for name in (f"{mode}_list.txt", f"{mode}.txt"):
+            (folder / name).write_text("".join(lines))
+
+
+def _lines(folder: Path, noise: np.random.Generator) -> None:
+    """Lines of text, as large as those that stand in."""
+    folder.mkdir(parents=True)
+    for mode in ("train", "eval"):
+        for number in range(COUNT):
+            picture = Image.fromarray(noise.integers(0, 256, (48, 320, 3), dtype=np.uint8))
+            picture.save(folder / f"{mode}{number}.png")
+        lines = [f"{mode}{number}.png\t{TEXT}\n" for number in range(COUNT)]
         (folder / f"{mode}_list.txt").write_text("".join(lines))
 
 
