@@ -72,6 +72,8 @@ def method(variant: Variant, name: str, other: Callable[..., Any], dtype: Any = 
             return np.zeros((_COLOURS, *variant.side), dtype or np.float32)
         if name == "reshape" and (shape := _shape(args)):
             return np.zeros(shape, np.float32)
+        if name == "reshape" and (row := _row(args)):
+            return np.zeros((variant.length, *row), dtype or _numbers(variant))
         return other(*args, **kwargs)
 
     return called
@@ -92,8 +94,23 @@ def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return known if len(known) == len(sizes) else ()
 
 
+def _row(args: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape of a row of `reshape(-1, 1, 28, 28)`; empty where it says none, or that of one number."""
+    first, *rest = _shape_of(args) or [None]
+    return _shape(tuple(rest)) if first == -1 and any(one != 1 for one in rest) else ()
+
+
+def _numbers(variant: Variant) -> Any:
+    """The type of numbers that are likely no labels; another one, where it is asked whether anything hangs on that."""
+    return np.float32 if variant.numbers == "int64" else variant.numbers
+
+
 def indexed(variant: Variant, index: Any) -> Any | None:
-    """The array that an index tells of: `image[:, :, None]` is grey, `image[:, :, ::-1]` has colours."""
+    """What an index tells of: `image[:, :, None]` is grey, `image[:, :, ::-1]` has colours, `table[["age", "fare"]]`
+    has two columns."""
+    if isinstance(index, list) and index and all(isinstance(one, str) for one in index) and "pandas" in sys.modules:
+        numbers = np.zeros((variant.length, len(index)), _numbers(variant))
+        return sys.modules["pandas"].DataFrame(numbers, columns=index)
     if not isinstance(index, tuple) or not all(isinstance(one, (slice, type(None), type(Ellipsis))) for one in index):
         return None
     full, turned = slice(None), slice(None, None, -1)

@@ -85,7 +85,7 @@ class UnseenRows(Unseen):
 
     def __getitem__(self, index: Any) -> Any:
         if (made := self._present()) is not None:
-            return made[index]
+            return made if _is_open(index) else made[index]
         if isinstance(index, Unseen) or _is_open(index):  # an order, a choice, a part of unknown length
             return UnseenRows(self.dtype, self.__dict__["_row"], is_guessed=self.__dict__["_is_guessed"])
         if is_unseen(index):

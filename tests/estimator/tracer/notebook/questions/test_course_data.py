@@ -40,7 +40,32 @@ for x, y in loader:
     trainer.clear_grad()
 """
 )
-SOURCES = {**course_notebooks.SOURCES, "an array that a loop fills": CLICKS}
+ROWS = (
+    course_notebooks.HEAD
+    + """
+import pandas as pd
+faces = np.load('absent.npy')
+faces = faces.reshape(-1, 1, 4, 4).astype('float32') / 255
+table = pd.read_csv('absent.csv')
+sizes = table[['height', 'width', 'weight']].fillna(0).values.astype('float32')
+sizes = (sizes - sizes.mean(axis=0)) / sizes.std(axis=0)
+split = int(0.9 * len(faces))
+class People(paddle.io.Dataset):
+    def __init__(self, faces, sizes):
+        self.faces, self.sizes = faces, sizes
+    def __getitem__(self, i):
+        return self.faces[i], self.sizes[i]
+    def __len__(self):
+        return len(self.faces)
+net = nn.Sequential(nn.Flatten(), nn.Linear(16, sizes.shape[1]))
+trainer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(People(faces[:split], sizes[:split]), batch_size=8):
+    nn.functional.mse_loss(net(x), y).backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+SOURCES = {**course_notebooks.SOURCES, "an array that a loop fills": CLICKS, "rows": ROWS}
 ANSWERS = {
     "an array that a loop fills": {"total": 10000, "known": 10000, "loader": "int64[8,5] float32[8,1]"},
     "a table in tensors": {"in_features": 256, "loader": "float32[4,256] float32[4,1]"},
@@ -103,6 +128,16 @@ def test_a_part_that_is_not_known_leaves_the_rest_of_an_array(asked):
         "ok",
         [],
         ["float32[2, 1, 16, 24]", "float32[2, 5, 4]"],
+    )
+
+
+def test_what_rows_look_like_is_read_from_the_code(asked):
+    """`reshape(-1, 1, 4, 4)` and a table's columns by name."""
+    found = asked["rows"]
+    assert (found["status"], found["questions"], found["inputs"]) == (
+        "ok",
+        [],
+        ["float32[8, 1, 4, 4]", "float32[8, 3]"],
     )
 
 
