@@ -88,7 +88,7 @@ def calibrate(
         Message(
             code="calibrate_begins",
             text="{count} small trainings follow: each runs for real on {device} and is estimated beside it, which "
-            "takes some minutes. Ctrl+C ends it; what was measured by then is kept.",
+            "takes some minutes. Ctrl+C ends it; what a GPU has taught by then is kept.",
             params={"count": count, "device": device},
         )
     )
