@@ -1,7 +1,8 @@
 """Conditions on values that are not computed: both of their ways are followed, within a bound.
 
 A decision belongs to the place in the user's code that takes it. The first trace goes the first way everywhere: an
-`if` is entered unless it breaks or raises, a `while` turns `TURNS` times unless it holds the training step itself.
+`if` is entered unless it breaks, raises or goes on with the next turn, a `while` turns `TURNS` times unless it holds
+the training step itself.
 Further traces take one decision otherwise each, and further ones those that only then come up, until `MOST_TRACES` or
 `PATIENCE` is reached.
 """
@@ -14,7 +15,7 @@ import linecache
 import re
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import paddle
 
@@ -39,6 +40,25 @@ _OTHERWISE = (Numbers(1, 0.5, 1), Numbers(64, -2.0, -1))
 """Numbers for those that are not computed, with which a stop that hangs on none of them has the same sentence."""
 
 
+Loop = tuple[bool, int]
+"""What a condition comes to when the loop goes on, and how often it does."""
+
+
+class Conditions(NamedTuple):
+    """What a file's conditions are about, by line.
+
+    Attributes:
+        loops: conditions of `while`, and of an `if` that breaks or raises.
+        quiet: conditions of quiet `if`s, with the names that must hold no tensor.
+        skips: of an `if` that goes on with the next turn (`if foreground.sum() == 0: continue`), what its condition
+            comes to where it does not.
+    """
+
+    loops: dict[int, Loop]
+    quiet: dict[int, set[str]]
+    skips: dict[int, bool]
+
+
 class Decisions:
     """What one trace decides. `taken` are the user's decisions in their order, with the way that was taken."""
 
@@ -46,7 +66,7 @@ class Decisions:
         self.forced = forced or {}
         self.taken: dict[Site, bool] = {}
         self._turns: dict[Site, tuple[int, int]] = {}
-        self._known: dict[tuple[str, int], tuple[dict[int, Loop], dict[int, set[str]]]] = {}
+        self._known: dict[tuple[str, int], Conditions] = {}
 
     def decide(self, updates: int) -> bool:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
@@ -54,9 +74,10 @@ class Decisions:
         if frame is None:
             return not is_way_out()
         file, line = frame.f_code.co_filename, frame.f_lineno
-        loop = self._read(file)[0].get(line)  # a loop's condition is compiled twice: before the first turn, after each
+        conditions = self._read(file)
+        loop = conditions.loops.get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
-        way = self.taken.setdefault(site, self.forced.get(site, True))
+        way = self.taken.setdefault(site, self.forced.get(site, conditions.skips.get(line, True)))
         if loop is None:
             return way is not self._is_turned_out(site, updates, VISITS)
         going_on, most = loop
@@ -71,19 +92,13 @@ class Decisions:
 
     def is_quiet(self, frame: FrameType) -> bool:
         """Whether an `if` is decided that only keeps numbers, prints and saves: both ways take the same memory."""
-        names = self._read(frame.f_code.co_filename)[1].get(frame.f_lineno)
+        names = self._read(frame.f_code.co_filename).quiet.get(frame.f_lineno)
         if names is None:
             return False
         known = {**frame.f_globals, **frame.f_locals}
         return not any(isinstance(known.get(name), (paddle.Tensor, list, tuple, dict)) for name in names)
 
-    def _read(self, file: str) -> tuple[dict[int, Loop], dict[int, set[str]]]:
-        """What a file's conditions are about, by line.
-
-        Returns:
-            Conditions of `while` and of an `if` that breaks or raises; conditions of quiet `if`s, with the names that
-            must hold no tensor.
-        """
+    def _read(self, file: str) -> Conditions:
         source = "".join(linecache.getlines(file))
         key = (file, hash(source))
         if key not in self._known:
@@ -91,19 +106,21 @@ class Decisions:
                 nodes = list(ast.walk(ast.parse(source)))
             except SyntaxError:
                 nodes = []
-            loops: dict[int, Loop] = {}
-            quiet: dict[int, set[str]] = {}
+            found = Conditions({}, {}, {})
             for node in nodes:
                 if not isinstance(node, (ast.While, ast.If)):
                     continue
+                inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
                 if isinstance(node, ast.While) or isinstance(node.body[-1], (ast.Break, ast.Raise)):
-                    inverted = isinstance(node.test, ast.UnaryOp) and isinstance(node.test.op, ast.Not)
                     most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
-                    loops.update(dict.fromkeys(_lines(node.test), (isinstance(node, ast.While) is not inverted, most)))
-                elif isinstance(node, ast.If) and all(map(_is_quiet, [*node.body, *node.orelse])):
+                    turns = (isinstance(node, ast.While) is not inverted, most)
+                    found.loops.update(dict.fromkeys(_lines(node.test), turns))
+                elif isinstance(node.body[-1], ast.Continue):
+                    found.skips.update(dict.fromkeys(_lines(node.test), inverted))
+                elif all(map(_is_quiet, [*node.body, *node.orelse])):
                     names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
-                    quiet.update(dict.fromkeys(_lines(node.test), names))
-            self._known[key] = loops, quiet
+                    found.quiet.update(dict.fromkeys(_lines(node.test), names))
+            self._known[key] = found
         return self._known[key]
 
 
@@ -227,8 +244,6 @@ def is_way_out() -> bool:
     return following.split(maxsplit=1)[:1] in (["break"], ["return"], ["raise"])
 
 
-Loop = tuple[bool, int]
-"""What a condition comes to when the loop goes on, and how often it does."""
 _HARMLESS = frozenset(
     (
         *("print", "save", "write", "flush", "info", "debug", "warning", "float", "round", "str", "format", "join"),

@@ -95,6 +95,20 @@ for step in range(9):
     best = min(best, value)
     print(f"{value:.3f} {loss:.4f} {best:>9.2e}", "%.2f" % value, round(best, 3), sorted(losses), json.dumps(losses))
     print({value: 1}, isinstance(value, float), loss.numpy().tolist(), int(value), bool(losses), max(losses))"""
+SKIPS = """
+for step in range(9):
+    h = model(x)
+    parts = [h]
+    for part in range(2):
+        if h.min() > 1000: continue
+        parts.append(back(wide(h)))
+    for part in range(2):
+        if not h.max() < 1000: continue
+        parts.append(back(wide(h)))
+    for part in range(2):
+        if (h > 9).all(): continue
+        parts.append(back(wide(h)))
+    loss = sum(part.mean() for part in parts)"""
 BODIES = {
     "if-large": IF.format(sign="<"),
     "if-small": IF.format(sign=">"),
@@ -121,6 +135,7 @@ BODIES = {
     "while-break": NUMBER_WHILE.format(
         loop="while True:\n        h, turn = back(wide(h)), turn + 1\n        if h.mean().item() + turn > 3.5: break"
     ),
+    "skips": SKIPS,
     "best": BEST,
 }
 SOURCES = {name: HEAD + body + TAIL for name, body in BODIES.items()}
@@ -148,6 +163,7 @@ def test_ways_are_counted_and_noted(measured):
         "while-no-turn": 2,
         **dict.fromkeys(("item", "item-small", "float", "numpy", "count", "yes", "mean-of-list", "best-so-far"), 2),
         **dict.fromkeys(("while-float", "while-break"), 2),
+        "skips": 5,
     }
     assert traced["elif"]["notes"] == ["branches_followed"]
     assert traced["best"]["notes"] == []  # what it decides takes no memory
