@@ -21,7 +21,7 @@ def test_jobs_of_three_users_end_once_each_whoever_dies(people, shared, tmp_path
         (witness / name).touch()
         (witness / name).chmod(0o666)
     chance = random.Random(5)
-    plans = [[(chance.choice((1, 1, 1, 2, 3)), chance.choice((0.05, 0.2))) for _ in range(jobs)] for _ in range(stores)]
+    plans = [[(chance.choice((1, 1, 1, 2, 2)), chance.choice((0.05, 0.2))) for _ in range(jobs)] for _ in range(stores)]
 
     def start(number, arguments):
         person = people(number % 3)
