@@ -61,7 +61,7 @@ NOTES: dict[str, Message] = {
         Message(
             code="dataset_made_up",
             text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
-            "stand for them, with 7 objects each where objects are learned.",
+            "stand for them, with 7 objects where objects are learned and all classes in each mask.",
             hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
         ),
         Message(

@@ -75,12 +75,12 @@ class Dataset(paddle.io.Dataset):
     pass
 class City(Dataset):
     def __init__(self, dataset_root):
-        self.dataset_root, self.file_list, self.img_channels = dataset_root, list(), 3
+        self.dataset_root, self.file_list, self.img_channels, self.num_classes = dataset_root, list(), 3, 19
         if not os.path.isdir(self.dataset_root):
             raise ValueError("The dataset is not found.")
     def __getitem__(self, index):
         image, mask = (np.asarray(Image.open(path)) for path in self.file_list[index])
-        assert mask.ndim == 2
+        assert mask.ndim == 2 and len(np.unique(mask[:32, 5:37])) == self.num_classes
         return {"image": image[:64, :64].transpose(2, 0, 1), "label": mask[:64, :64].astype("int64"), "steps": []}
     def __len__(self):
         return len(self.file_list)

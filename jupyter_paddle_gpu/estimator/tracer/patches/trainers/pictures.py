@@ -16,14 +16,22 @@ WIDTH, HEIGHT = 640, 480
 
 def picture(channels: int = 3, width: int = WIDTH, height: int = HEIGHT) -> str:
     """The path of a black picture, in the folder for temporary files that an estimate has to itself."""
-    return _picture(channels, width, height, tempfile.gettempdir())
+    return _picture(channels, width, height, 1, tempfile.gettempdir())
+
+
+def mask(classes: int, width: int = WIDTH, height: int = HEIGHT) -> str:
+    """The path of a picture of labels in which each class stands, also in any part of it that is as wide as there are
+    classes: some losses take memory for each that is present."""
+    return _picture(1, width, height, min(classes, 255), tempfile.gettempdir())  # 255 is what is ignored
 
 
 @cache
-def _picture(channels: int, width: int, height: int, folder: str) -> str:
-    path = os.path.join(folder, f"stand-in-{channels}-{width}-{height}.png")  # noqa: PTH118 - programs take strings
+def _picture(channels: int, width: int, height: int, values: int, folder: str) -> str:
+    name = f"stand-in-{channels}-{width}-{height}-{values}.png"
+    path = os.path.join(folder, name)  # noqa: PTH118 - programs take strings
     kind = 0 if channels == 1 else 2
-    rows = zlib.compress((b"\0" + bytes(width * channels)) * height)
+    row = bytes(place % values for place in range(width * channels))
+    rows = zlib.compress((b"\0" + row) * height)
     header = struct.pack(">2I5B", width, height, 8, kind, 0, 0, 0)
     parts = [b"\x89PNG\r\n\x1a\n", *(_chunk(*one) for one in ((b"IHDR", header), (b"IDAT", rows), (b"IEND", b"")))]
     with open(path, "wb") as file:  # noqa: PTH123 - the guard follows `open`

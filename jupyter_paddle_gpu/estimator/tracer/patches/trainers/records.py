@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .pictures import COUNT, HEIGHT, WIDTH, picture
+from .pictures import COUNT, HEIGHT, WIDTH, mask, picture
 
 BOXES = 7
 """Objects of a picture: COCO has 7.3 on average (Lin et al., Microsoft COCO, 2014, section 5)."""
@@ -104,7 +104,8 @@ _TOLD = {"gt_bbox": "return_bbox", "gt_class": "return_class", "gt_areas": "retu
 
 def _segmentation(data_set: Any) -> None:
     """`file_list` of `paddleseg/datasets/dataset.py`: a picture and its labels."""
-    data_set.file_list = [[picture(getattr(data_set, "img_channels", 3)), picture(1)]] * COUNT
+    labels = mask(getattr(data_set, "num_classes", None) or 1)
+    data_set.file_list = [[picture(getattr(data_set, "img_channels", 3)), labels]] * COUNT
 
 
 def _classification(data_set: Any) -> None:
