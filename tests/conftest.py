@@ -88,7 +88,10 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name what tests left running: a fault of theirs, to be mended."""
+    """Show why a test was tried again, and name what tests left running: both are faults to be mended."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first failure of {report.nodeid}, which was tried again")
+        terminalreporter.line(report.longreprtext)
     if _left_running:
         terminalreporter.section("left running by tests, and ended now")
         for line in _left_running:
