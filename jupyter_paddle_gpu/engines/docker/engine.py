@@ -22,11 +22,12 @@ from ...domain.notebooks import NotebookFacts
 from .. import own_files
 from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Say
 from ..engine_type import ChooseImage
+from ..processes import kill_all
 from ..usage import Usage
 from . import next_steps
 from .composing import Composer
 from .connection.daemon import Daemon
-from .connection.faults import explained, refusal
+from .connection.faults import CONTAINER_LOST, explained, refusal
 from .connection.output import read_output
 from .connection.silence import UNREACHABLE, Passing
 from .connection.transport import DaemonError
@@ -299,6 +300,8 @@ class DockerEngine:
             with explained(image=str(handle.get("reference", "")), gpus=", ".join(job.device_ids)):
                 self.daemon.api.start(container)
         except PaddleGpuError as error:
+            if error.code == CONTAINER_LOST:
+                kill_all(None, job.id)
             if error.code not in UNREACHABLE:
                 self._remove(container)
             raise

@@ -14,6 +14,10 @@ from ....domain.messages import Message
 from ..endings import refused_start
 from .transport import DaemonError
 
+CONTAINER_LOST = "container_lost"
+"""A daemon that was killed between the start of a process and noting it keeps the container as never started, and
+refuses to start it again while that process runs; neither its stop nor its removal reaches the process."""
+
 
 @contextmanager
 def explained(*, image: str = "", gpus: str = "") -> Iterator[None]:
@@ -223,6 +227,15 @@ def _broken_off(text: str, image: str, gpus: str) -> Message:
     )
 
 
+def _lost(text: str, image: str, gpus: str) -> Message:
+    return Message(
+        code=CONTAINER_LOST,
+        text="Docker broke down just as it started the container, and cannot reach what runs in it: {detail}",
+        hint="The job was ended, for it must not run twice. Submit it again.",
+        params={"detail": _short(text)},
+    )
+
+
 def _runtime(text: str, image: str, gpus: str) -> Message:
     return refused_start(_short(text))
 
@@ -235,6 +248,7 @@ _CLASSES: tuple[tuple[tuple[str, ...], _Build], ...] = (
     (("toomanyrequests", "rate limit"), _rate),
     (("no matching manifest", "exec format error", "does not match the specified platform"), _machine),
     # A daemon that dies, or comes back and finds its containerd with what it had begun.
+    (("id already in use",), _lost),
     ((": already exists", "ttrpc: closed", "transport is closing", "containerd.sock", "shutting down"), _broken_off),
     (("oci runtime create failed", "failed to create shim", "runc create failed"), _runtime),
     (("unauthorized", "denied", "authentication required", "no basic auth", "403 forbidden"), pull_refused),

@@ -44,6 +44,7 @@ REFUSALS = [
         "start_refused_busy",
         "tried again",
     ),
+    ("id already in use", "container_lost", "Submit it again"),
     ("something new", "docker_refused", "doctor`"),
 ]
 """What Docker, containerd or NVIDIA say; the class; what the next step names."""

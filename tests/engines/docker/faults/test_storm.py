@@ -10,6 +10,7 @@ from conftest import LIMIT
 from place import Place
 
 from jupyter_paddle_gpu.domain.jobs.job import ENDED
+from jupyter_paddle_gpu.engines.processes import processes_of
 
 JOBS = 14
 SECONDS = 9.0
@@ -23,7 +24,7 @@ for line in range({lines}):
     time.sleep(0.02)
 {last}
 """
-DAEMON = {"terminated", "killed", "runner_vanished"}
+DAEMON = {"terminated", "killed", "runner_vanished", "container_lost"}
 """What becomes of a job that ran when its daemon was killed; one that had not begun waits until it is back."""
 
 
@@ -51,6 +52,7 @@ def test_a_storm(own_daemon, tmp_path, seed):
                     assert row.reason.code in expected | (DAEMON if daemons else set()), (job, row.reason)
         assert {row.state for row in rows.values()} >= {"succeeded"}, "most of it goes well all the same"
         assert place.left() == []
+        assert [process for job in jobs for process in processes_of(job)] == [], "nothing runs that Docker forgot"
         assert place.client.store.claims() == {}
     finally:
         place.close()
