@@ -286,6 +286,22 @@ def for_job(request: EstimateRequest) -> EstimateRequest:
     return EstimateRequest(answers=request.answers, **kept)
 
 
+def in_copy(request: EstimateRequest) -> EstimateRequest:
+    """What is left to ask about the copy that a job with this request is run with: it has the changes, and all of its
+    trainings are run."""
+    made = {row.name: row.default for row in WHAT_IFS if row.in_jobs or row.picks}
+    return msgspec.structs.replace(request, **made)
+
+
+def only_estimated(request: EstimateRequest) -> Iterator[Message]:
+    """What of a request no job is run with, in words."""
+    for row in WHAT_IFS:
+        if not (row.in_jobs or row.picks or row.sought):
+            value = getattr(request, row.name)
+            if value != row.default:
+                yield row.said(value)
+
+
 def asked_for(request: EstimateRequest) -> Iterator[Message]:
     """What is asked otherwise than the notebook has it, in words: they stand beside the figure."""
     for row in WHAT_IFS:

@@ -271,6 +271,7 @@ class EstimateService:
             # What is changed belongs to one of them: which, the notebook as it is tells.
             changed.among = trainings.among(asked(as_written)[0])
             if changed.among is not None:
+                changed.places = ()  # found for whichever had that size
                 estimate, read = asked(request)
         elif not is_known:
             changed.among = trainings.among(estimate)

@@ -43,8 +43,8 @@ def match(
         catalogue: models to judge where this machine has no device, or none that would ever hold the training; one
             that the estimate is for is judged anyway.
         choice: the person's; devices by id or index.
-        settling: by which the decision is made: for a job without a device what it takes on the CPU; `estimate` where
-            it is not given.
+        settling: by which the decision is made: of the job as a submit makes it, without a device what it takes on the
+            CPU; `estimate` where it is not given.
         offer: what is known of the inventory's devices besides themselves; None: all are free.
 
     Raises:
@@ -96,7 +96,7 @@ def match(
         verdicts=tuple(verdicts.values()),
         catalogue=tuple(judge_model(model, estimate, policy) for model in by_memory),
         reasons=(decision.reason, *decision.notes),
-        table=table(need_of(estimate), inventory.devices, policy, decision, offer=offer, share=choice.share),
+        table=table(need_of(settling), inventory.devices, policy, decision, offer=offer, share=choice.share),
     )
 
 

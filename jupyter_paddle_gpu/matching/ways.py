@@ -14,19 +14,22 @@ MOST_WAYS = 4
 
 
 def ways_out(estimate: Estimate | None, limit: int) -> tuple[Way, ...] | None:
-    """Changes with which the step fits into `limit` bytes: a smaller batch first, then what saves most.
+    """Changes with which a job fits into `limit` bytes: a smaller batch first, then what saves most.
 
-    Nothing is guessed: None where the estimate was made without its details, or these were computed for a larger card.
+    What no job is run with (other data, a change that its cells do not allow) is advice of the estimate's alone, and no
+    way out. Nothing is guessed: None where the estimate was made without its details, or these were computed for a
+    larger card.
     """
     fit = next((fit for fit in estimate.fits if fit.limit_bytes <= limit), None) if estimate is not None else None
     if estimate is None or fit is None:
         return None
-    found = {"batch_size": _batch(fit.largest_batch)} if fit.largest_batch else {}
+    fixed = any(remedy.change == "batch_size" and remedy.refused is not None for remedy in estimate.remedies)
+    found = {"batch_size": _batch(fit.largest_batch)} if fit.largest_batch and not fixed else {}
     kept: dict[str, int] = {}
-    for remedy in estimate.remedies:
+    for remedy in filter(_is_for_jobs, estimate.remedies):
         # Of one change's values the one that keeps most of the batch, and of equals the last: that which changes least.
         keeps = min(remedy.largest_batch or 0, estimate.batch_size or 0)
-        for way in _of_remedy(estimate, remedy):
+        for way in _of_remedy(estimate, remedy, fixed=fixed):
             if keeps >= kept.get(remedy.change, 0):
                 found[remedy.change], kept[remedy.change] = way, keeps
     return tuple(found.values())[:MOST_WAYS]
@@ -40,7 +43,7 @@ def ways_now(estimate: Estimate | None, room: int) -> tuple[Way, ...] | None:
     above = max(0, (estimate.high or 0) - (estimate.peak_bytes or 0))  # what the range adds to a figure
     for remedy in estimate.remedies:
         row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
-        if remedy.peak_bytes + above <= room and remedy.refused is None:
+        if remedy.peak_bytes + above <= room and _is_for_jobs(remedy):
             words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
             way = Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says)
             found.setdefault(remedy.change, way)
@@ -56,8 +59,13 @@ def _batch(batch: int) -> Way:
     )
 
 
-def _of_remedy(estimate: Estimate, remedy: Remedy) -> Iterator[Way]:
-    """A change by itself where the batch may stay as it is, else together with the batch that fits then."""
+def _is_for_jobs(remedy: Remedy) -> bool:
+    return remedy.refused is None and all(BY_NAME[name].in_jobs for name in remedy.request)
+
+
+def _of_remedy(estimate: Estimate, remedy: Remedy, *, fixed: bool) -> Iterator[Way]:
+    """A change by itself where the batch may stay as it is, else together with the batch that fits then; not where a
+    job cannot be given another batch (`fixed`)."""
     largest, batch = remedy.largest_batch, estimate.batch_size
     if largest is None or batch is None or remedy.change == "batch_size":
         return
@@ -69,7 +77,7 @@ def _of_remedy(estimate: Estimate, remedy: Remedy) -> Iterator[Way]:
     if largest >= batch:
         yield Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says, gpus=gpus)
         return
-    if "batch_size" in remedy.request:  # it says what becomes of that very batch
+    if fixed or "batch_size" in remedy.request:  # that says what becomes of that very batch
         return
     params: dict[str, Param] = {"change": words, "says": remedy.says, "batch": largest}
     yield Way(

@@ -126,8 +126,8 @@ class Services(Machine):
         """
         check_request(request := request or EstimateRequest())
         check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
-        estimated = self._estimated_from(trace) if trace else self.estimates.fresh
-        if not trace:
+        live = self._estimated_from(trace) if trace else None
+        if live is None:
             self.estimates.begin(source)
         facts = self.inspect(source)
         from .jobs.matching import match  # importing the engines takes a moment, which the worker needs as well
@@ -135,9 +135,10 @@ class Services(Machine):
         return match(
             self._site(source),
             facts,
-            partial(estimated, source, facts),
+            partial(live or self.estimates.fresh, source, facts),
             request,
             self.policies.matching,
+            whole=partial(live or self.estimates.whole, source, facts),
             meant=self.estimates.meant,
             engine=engine,
             gpus=gpus,

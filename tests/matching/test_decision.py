@@ -17,7 +17,7 @@ from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match
 from jupyter_paddle_gpu.matching.offer import Offer
 from jupyter_paddle_gpu.matching.policy import Policy
-from jupyter_paddle_gpu.matching.ways import ways_out
+from jupyter_paddle_gpu.matching.ways import ways_now, ways_out
 from tests.matching.situations import GIB, HOST, SMALL, spec_of
 
 
@@ -38,7 +38,10 @@ LIMIT = int(24 * GIB * 0.85)
 TOO_LARGE = Estimate(status="ok", evidence="trace", batch_size=512, peak_bytes=46 * GIB, low=44 * GIB, high=47 * GIB)
 
 
-def remedy(change: str, value: object, largest: int | None, **more: object) -> Remedy:
+CANNOT = Message(code="cannot", text="The cells do not allow it.")
+
+
+def remedy(change: str, value: object, largest: int | None, refused: Message | None = None, **more: object) -> Remedy:
     says = Message(code=change, text=f"{change} {value}")
     return Remedy(
         change=change,
@@ -47,7 +50,21 @@ def remedy(change: str, value: object, largest: int | None, **more: object) -> R
         peak_bytes=GIB,
         saves_bytes=GIB,
         largest_batch=largest,
+        refused=refused,
     )
+
+
+def test_what_no_job_is_run_with_is_no_way_out() -> None:
+    pictures, refused = remedy("image_size", 160, 600), remedy("recompute", True, 600, CANNOT)
+    fits = (Fit(device="Card", limit_bytes=LIMIT, largest_batch=252),)
+    found = msgspec.structs.replace(TOO_LARGE, fits=fits, remedies=(pictures, refused, remedy("amp", "O1", 410)))
+    assert [way.change for way in ways_out(found, LIMIT) or ()] == ["batch_size", "amp"]
+    assert [way.change for way in ways_now(found, LIMIT) or ()] == ["amp"]
+    fixed = remedy("batch_size", 256, None, CANNOT)
+    found = msgspec.structs.replace(
+        found, remedies=(fixed, remedy("amp", "O1", 410), remedy("set_to_zero", False, 600))
+    )
+    assert [way.change for way in ways_out(found, LIMIT) or ()] == ["set_to_zero"], "the batch has to stay as it is"
 
 
 def test_ways_out_are_read_off_the_details_and_never_invented() -> None:

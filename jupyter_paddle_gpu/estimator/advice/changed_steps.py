@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Protocol
 
@@ -11,7 +11,7 @@ import msgspec
 from ...domain.changes import NOTHING_SEEN, Refusal, Rewriting, Seen
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookFacts
+from ...domain.notebooks import NotebookFacts, Place
 from ...domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..memory.assemble import Peak
 from ..sources.traces import Traced, Traces
@@ -83,8 +83,10 @@ class ChangedSteps:
             if self.places and not self._arrives(traced, wanted):  # what was found for another size
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
-            if places := self._candidates(changed, traced, wanted):
-                changed, traced = self._changed_at(places, request, told, wanted, keep) or (changed, traced)
+            for places in self._nearest_first(self._candidates(changed, traced, wanted)):
+                if (found := self._changed_at(places, request, told, wanted, keep)) is not None:
+                    changed, traced = found
+                    break
             is_refused = any(one.change in SOUGHT for one in changed.refused)
             if not is_refused and _is_known(traced) and not self._arrives(traced, wanted):
                 changed, traced = self._traced(request, SOUGHT, keep)
@@ -106,11 +108,25 @@ class ChangedSteps:
         is_refused = any(one.change in SOUGHT for one in changed.refused)
         if trace is None or trace.status != "ok" or self.places:
             return ()
-        if not is_refused and (self._arrives(traced, wanted) or trace.own_batch_size == wanted):
+        changed_one = self._changed_one(trace)
+        if not is_refused and (self._arrives(traced, wanted) or changed_one.own_batch_size == wanted):
             return ()
         cells = {cell.index: cell.source.split("\n") for cell in self._rewrite(EstimateRequest()).facts.cells}
-        size = str(trace.own_batch_size if self._arrives(traced, wanted) else trace.batch_size).encode()
+        arrives = self._arrives(traced, wanted)
+        size = str(changed_one.own_batch_size if arrives else changed_one.batch_size).encode()
         return tuple(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
+
+    def _nearest_first(self, places: tuple[BatchPlace, ...]) -> Iterator[tuple[BatchPlace, ...]]:
+        """Of several trainings with batches of one size: the numbers between the one that is changed and the one before
+        it are its own; all of them, where those move nothing."""
+        if self.among is not None:
+            own = _position(self.among.where)
+            before = max((at for one in self.among.others if (at := _position(one)) < own), default=(-1, 0))
+            near = tuple(one for one in places if before < (one.cell, one.line) <= own)
+            if near and near != places:
+                yield near
+        if places:
+            yield places
 
     def _changed_at(
         self, places: tuple[BatchPlace, ...], request: EstimateRequest, told: Container[str], wanted: int, keep: bool
@@ -138,6 +154,11 @@ class ChangedSteps:
             changed.facts, self._folder, changed.request, self._interpreter, keep=keep, seeks_batch=seeks
         )
 
+    def _changed_one(self, trace: Trace) -> Trace:
+        """Of a notebook's trainings the one that is changed."""
+        own = self.among.id if self.among is not None else None
+        return next((one for one in trace.others if one.id == own), trace)
+
     def _arrives(self, traced: Traced, wanted: int) -> bool:
         """Whether the batch size in the cells is that of a step: of the training that is changed."""
         trace = traced.trace
@@ -155,6 +176,10 @@ def _batch_refused(changed: Rewriting) -> bool:
 def _at(lines: list[str], place: BatchPlace) -> bytes:
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     return line.encode()[place.column : place.end]
+
+
+def _position(place: Place) -> tuple[int, int]:
+    return place.cell, place.line
 
 
 def _is_known(traced: Traced) -> bool:

@@ -11,7 +11,7 @@ import msgspec
 
 from ...domain.changes import Seen
 from ...domain.devices import Accelerator
-from ...domain.estimates import Among, Estimate
+from ...domain.estimates import Among, BatchPlace, Estimate
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class EstimateCache:
         self._limit = limit
         self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
         self._among: OrderedDict[tuple[bytes, str | None], Among] = OrderedDict()
+        self._places: OrderedDict[tuple[bytes, str | None], tuple[BatchPlace, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(
@@ -39,16 +40,19 @@ class EstimateCache:
                 self._estimates.popitem(last=False)
             if estimate.among is not None:
                 self._among[key[0], request.training] = estimate.among
-            while len(self._among) > self._limit:
-                self._among.popitem(last=False)
+            if estimate.batch_from:
+                self._places[key[0], _changed(estimate.among)] = estimate.batch_from
+            for known in (self._among, self._places):
+                while len(known) > self._limit:
+                    known.popitem(last=False)
 
     def seen(self, source: NotebookSource, training: str | None = None) -> Seen:
         """What estimates of this code have found to size its batch, and of several trainings which one changes are of:
         the one that is asked for, else the one that needs most."""
         code = _code(source)
         with self._lock:
-            known = (one.batch_from for key, one in self._estimates.items() if key[0] == code and one.batch_from)
-            return Seen(next(known, ()), self._among.get((code, training)))
+            among = self._among.get((code, training))
+            return Seen(self._places.get((code, _changed(among)), ()), among)
 
     def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""
@@ -63,6 +67,11 @@ class EstimateCache:
             if key in self._estimates:
                 self._estimates.move_to_end(key)
             return self._estimates.get(key)
+
+
+def _changed(among: Among | None) -> str | None:
+    """Which training is changed, as batches of others have other places; None where it is the only one."""
+    return None if among is None else among.id
 
 
 def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> tuple[bytes, bytes]:

@@ -80,6 +80,13 @@ def copied(
     return changes(source, settled(request, cards), places, among)
 
 
+def inspected(copy: NotebookSource) -> NotebookFacts:
+    """What a reader finds in a copy."""
+    from ...notebook.inspection import inspect_notebook
+
+    return inspect_notebook(copy)
+
+
 def trains_several_times(source: NotebookSource) -> bool:
     """Whether reading finds several statements that train: then only a trace tells which one is meant."""
     from ...notebook.cells import parsed_cells

@@ -14,13 +14,13 @@ from ...domain.decisions import Choice
 from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
-from ...domain.what_ifs import EstimateRequest
+from ...domain.what_ifs import EstimateRequest, in_copy
 from ...matching.candidates import best_device, usable
 from ...matching.decision import without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
-from .copies import copied, rewriting, trains_several_times
+from .copies import copied, inspected, rewriting, trains_several_times
 from .live_traces import traced
 
 if TYPE_CHECKING:
@@ -106,6 +106,15 @@ class Estimating:
         )
         self.cache.put(source, request, accelerator, estimate)
         return estimate
+
+    def whole(
+        self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where = ANYWHERE
+    ) -> Estimate:
+        """What a job with this request takes: it runs all of its copy's trainings, of which one may be changed."""
+        if request.training is None:
+            return self.fresh(source, facts, request, where)
+        copy, _ = self.copy(source, request, where, facts=facts)
+        return self.fresh(copy, facts if copy is source else inspected(copy), in_copy(request), where)
 
     def copy(
         self,

@@ -12,15 +12,17 @@ from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts
 from ...domain.placements import DeviceFigure, Placement
-from ...domain.what_ifs import EstimateRequest, for_job
+from ...domain.what_ifs import EstimateRequest, for_job, only_estimated
 from ...engines.capabilities import host_bytes_of, inventory_of
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
-from .placing import Site, choice_of, engine_name, place, together, together_on
+from .placing import Site, as_submitted, choice_of, engine_name, place, together, together_on
 
 Estimated = Callable[[EstimateRequest, Where], Estimate]
 """The notebook's estimate for a request and a place."""
+Whole = Callable[[EstimateRequest, Where], Estimate]
+"""The same of all trainings that a job with the request runs."""
 Meant = Callable[[EstimateRequest, Where], EstimateRequest]
 """A request with its target: that on which a job would run, where none is asked for."""
 
@@ -32,12 +34,13 @@ def match(
     request: EstimateRequest,
     policy: Policy,
     *,
+    whole: Whole,
     meant: Meant,
     engine: str = "",
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
 ) -> Matched:
-    """Estimate for the devices that may be chosen, then judge each of them.
+    """Estimate for the devices that may be chosen, judge each of them, and decide as a submit would.
 
     Args:
         meant: settles what the estimate is for.
@@ -50,26 +53,33 @@ def match(
     request = together(request, facts, choice)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
-    asked, alone = meant(request, where), _alone(request)
-    on_cpu = meant(alone, where).target == "cpu"
-
-    def made(one: EstimateRequest) -> Estimate:
-        return estimated(one, where)
+    asked = meant(request, where)
+    on_cpu = meant(_alone(request), where).target == "cpu"
+    figures = _Figures(lambda one: estimated(one, where), lambda one: whole(one, where))
+    # The CPU allocator's number says nothing of a card: devices are judged by the GPU's. Nothing is advised for one
+    # where there is none.
+    details = request.details and not (on_cpu and asked.target == "cpu")
+    judging = msgspec.structs.replace(asked, target="gpu", details=details)
+    job = _of_job(request, on_cpu=on_cpu)
 
     with ThreadPoolExecutor(1) as pool:
-        # A card that is only named, or a GPU where there is none: the job would run on the CPU all the same.
-        other = pool.submit(made, alone) if on_cpu and asked.target == "gpu" else None
-        estimate, judged = _both(made, request, asked)
-        shown = other.result() if other is not None else _whole(made, estimate, asked)
+        # A step for the CPU and one for a device are traced at once: neither is the other's.
+        early = pool.submit(figures.of_all, judging if asked.target == "cpu" else job) if on_cpu else None
+        estimate = figures.shown(request, asked)
+        if early is not None:
+            early.result()
+    is_known = estimate.status == "ok"
+    judged = figures.of_all(judging) if is_known else estimate
+    settling = figures.of_all(job) if is_known or any(only_estimated(request)) else estimate
     known = judged if judged.status == "ok" else None
     placed = partial(place, site, known, engine=engine, choice=choice, paddle_version=estimate.paddle_version)
-    placement = placed(shown=shown)
+    placement = placed(settling=settling)
     if on_cpu and request.details and placement.decision.outcome == "refuse":
         # What would make it fit the machine takes many traces: they are made for who needs them.
-        placement = placed(shown=made(msgspec.structs.replace(alone, details=True, target="cpu")))
+        placement = placed(settling=figures.of_all(msgspec.structs.replace(job, details=True)))
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
-    return Matched(facts=facts, estimate=estimate, placement=placement)
+    return Matched(facts=facts, estimate=estimate, placement=_told(placement, request))
 
 
 def match_trace(
@@ -83,22 +93,58 @@ def match_trace(
     estimate = judged = estimated(request)
     if estimate.target == "cpu":
         judged = estimated(msgspec.structs.replace(request, target="gpu"))
-    shown = estimate if estimate.target == "cpu" else estimated(_alone(request))
+    settling = estimated(_alone(request))
+    if settling.target != "cpu":
+        settling = estimated(_of_job(request, on_cpu=False))
     known = judged if judged.status == "ok" else None
-    placement = place(site, known, paddle_version=estimate.paddle_version, shown=shown)
+    placement = _told(place(site, known, paddle_version=estimate.paddle_version, settling=settling), request)
     return estimate, placement if judged is estimate else with_figure(placement, judged)
 
 
+class _Figures:
+    """The estimates that one answer rests on, each made once."""
+
+    def __init__(
+        self,
+        estimated: Callable[[EstimateRequest], Estimate],
+        whole: Callable[[EstimateRequest], Estimate],
+    ) -> None:
+        self._estimated, self._whole = estimated, whole
+        self._known: list[tuple[EstimateRequest, Estimate]] = []
+
+    def shown(self, request: EstimateRequest, asked: EstimateRequest) -> Estimate:
+        """Of what is asked for; `asked`: with its target."""
+        found = self._estimated(request)
+        # Advice for the CPU is made for who asks for the CPU alone.
+        if request.training is None and (asked == request or asked.target == "gpu" or not asked.details):
+            self._known.append((asked, found))
+        return found
+
+    def of_all(self, request: EstimateRequest) -> Estimate:
+        """Of all trainings that a job with this request runs."""
+        known = next((found for one, found in self._known if one == request), None)
+        if known is None:
+            known = self._whole(request)
+            self._known.append((request, known))
+        return known
+
+
 def _alone(request: EstimateRequest) -> EstimateRequest:
-    """What a job with this request is estimated for where it runs, whatever card was asked about."""
-    return msgspec.structs.replace(for_job(request), training=None)
+    """What a job with this request is run with, whatever card was asked about."""
+    return msgspec.structs.replace(for_job(request), held=request.held)
 
 
-def _whole(estimated: Callable[[EstimateRequest], Estimate], estimate: Estimate, meant: EstimateRequest) -> Estimate:
-    """The estimate of all of the notebook's trainings, which a job runs; where it is for the CPU."""
-    if estimate.target != "cpu" or estimate.status != "ok" or meant.training is None:
-        return estimate
-    return estimated(msgspec.structs.replace(meant, training=None))
+def _of_job(request: EstimateRequest, *, on_cpu: bool) -> EstimateRequest:
+    """What a submit asks about its job (`submitting`), with advice for a device."""
+    if on_cpu:
+        return msgspec.structs.replace(_alone(request), target="cpu")
+    return msgspec.structs.replace(_alone(request), device=request.device, target="gpu", details=request.details)
+
+
+def _told(placement: Placement, request: EstimateRequest) -> Placement:
+    """The placement with what of the request it was decided without."""
+    decision = as_submitted(placement.decision, request)
+    return msgspec.structs.replace(placement, decision=decision, reasons=(decision.reason, *decision.notes))
 
 
 def with_figure(placement: Placement, judged: Estimate) -> Placement:
@@ -107,25 +153,3 @@ def with_figure(placement: Placement, judged: Estimate) -> Placement:
         return placement
     figure = DeviceFigure(peak_bytes=judged.peak_bytes, low=judged.low, high=judged.high)
     return msgspec.structs.replace(placement, on_device=figure)
-
-
-def _both(
-    estimated: Callable[[EstimateRequest], Estimate], request: EstimateRequest, meant: EstimateRequest
-) -> tuple[Estimate, Estimate]:
-    """The estimate that is shown, and the one that devices are judged by.
-
-    The CPU allocator's number says nothing of a card, and a job runs all of the notebook's trainings: devices are
-    judged by the GPU's for the training that needs most.
-    """
-    judging = msgspec.structs.replace(meant, target="gpu", training=None)
-    if judging == meant:
-        estimate = estimated(request)
-        return estimate, estimate
-    if meant.target == "gpu" or request.target is not None:
-        estimate = estimated(request)
-        return estimate, estimated(judging) if estimate.status == "ok" else estimate
-    # The job would run on the CPU, so nothing is advised for a device: both steps are traced at once.
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(estimated, msgspec.structs.replace(judging, details=False))
-        estimate = estimated(request)
-        return estimate, other.result() if estimate.status == "ok" else estimate

@@ -14,9 +14,10 @@ from ...domain.devices import Inventory, divided, shares_of, whole_of
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate, processes_of
 from ...domain.jobs.job import Resources
+from ...domain.messages import Message
 from ...domain.notebooks import LAUNCHED, NotebookFacts
 from ...domain.placements import Placement
-from ...domain.what_ifs import EstimateRequest
+from ...domain.what_ifs import EstimateRequest, only_estimated
 from ...engines.base import Engine
 from ...engines.capabilities import (
     accelerators,
@@ -153,6 +154,19 @@ def granted(
     return msgspec.structs.replace(decision, limits=limits, shared_memory_bytes=shared)
 
 
+def as_submitted(decision: Decision, request: EstimateRequest) -> Decision:
+    """The decision with what of the request it was made without, as no job has it."""
+    notes = tuple(
+        Message(
+            code="decided_without",
+            text="A job keeps the notebook's own data: {asked} is of the estimate alone, and this is decided without.",
+            params={"asked": said},
+        )
+        for said in only_estimated(request)
+    )
+    return msgspec.structs.replace(decision, notes=(*decision.notes, *notes)) if notes else decision
+
+
 def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:
     """How many devices an engine can have train together: as many as may be chosen, where it starts a process each."""
     if not engine.supported_features().several_devices:
@@ -236,13 +250,14 @@ def place(
     choice: Choice = Choice(),  # noqa: B008  # frozen
     image: str = "",
     paddle_version: str | None = None,
-    shown: Estimate | None = None,
+    settling: Estimate | None = None,
 ) -> Placement:
     """The match on the devices that the engine's jobs can have.
 
     Args:
-        estimate: for the GPU target; None where there is none.
-        shown: where it is for the CPU, what becomes of a job without a device is settled by it; else that is not known.
+        estimate: for the GPU target, by which each device is judged; None where there is none.
+        settling: of the job as a submit makes it, by which is decided what becomes of it; None, or one for the other
+            target than it would run on: that is not known.
         image: a container image that the person named.
         paddle_version: of the notebook's kernel.
     """
@@ -251,14 +266,14 @@ def place(
     name = engine_name(site.engines, engine)
     chosen = site.engines[name]
     features, inventory = chosen.supported_features(), inventory_of(chosen, site.inventory)
-    if features.shares:
-        share = wanted_share(choice.share, need_of(estimate), inventory.devices, site.policies.matching)
-        choice = msgspec.structs.replace(choice, share=share if is_shared(share) else None)
-    standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
     policy = site.policies.matching
     alone = without_device(inventory.devices, policy, choice) is not None
-    on_cpu = shown if shown is not None and shown.target == "cpu" and shown.status == "ok" else None
-    settling = on_cpu if alone else estimate
+    if settling is not None and (settling.status != "ok" or (settling.target == "cpu") != alone):
+        settling = None
+    if features.shares:
+        share = wanted_share(choice.share, need_of(settling), inventory.devices, policy)
+        choice = msgspec.structs.replace(choice, share=share if is_shared(share) else None)
+    standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
     resources = Resources(gpus=0 if alone else choice.gpus or 1, device_ids=choice.device_ids)
     limits = limits_of(chosen, resources, settling, whole_devices(inventory))
     placement = match(

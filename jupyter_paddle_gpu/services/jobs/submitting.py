@@ -12,7 +12,7 @@ from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import JobSpec
 from ...domain.notebooks import LAUNCHED, Fact, NotebookFacts
-from ...domain.what_ifs import EstimateRequest, for_job
+from ...domain.what_ifs import EstimateRequest, for_job, in_copy
 from ...engines.capabilities import limits_follow_estimate, options_of
 from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
@@ -212,8 +212,7 @@ def _estimate(
 
     may_run = may_run or estimates.was_estimated(source)
     if request.training is not None:
-        source = copy
-        request = EstimateRequest(answers=request.answers, device=request.device, target=request.target)
+        source, request = copy, in_copy(request)
     kept = estimates.known(source, request, where)
     if kept is None and may_run:
         try:

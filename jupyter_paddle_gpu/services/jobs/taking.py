@@ -26,7 +26,17 @@ from ...matching.ways import ways_now, ways_out
 from ..estimates.estimating import Estimating, Where
 from ..policies.files import Policies
 from ..requests import Submission
-from .placing import Standings, check_share, choice_of, engine_name, granted, limited, offer_of, whole_devices
+from .placing import (
+    Standings,
+    as_submitted,
+    check_share,
+    choice_of,
+    engine_name,
+    granted,
+    limited,
+    offer_of,
+    whole_devices,
+)
 
 if TYPE_CHECKING:
     from ...claims.claims import Claims
@@ -120,7 +130,7 @@ class Place:
         return Taken(need, resources, decision, insisted)
 
     def _decided(self, need: Need | None, offer: Offer, estimate: Estimate | None, choice: Choice) -> Decision:
-        return decide(
+        decision = decide(
             need,
             offer,
             self._policy,
@@ -129,6 +139,7 @@ class Place:
             smaller=lambda room: ways_now(estimate, room),
             host=estimate.allocated_peak_bytes if estimate else None,
         )
+        return as_submitted(decision, self._submission.request)
 
 
 def _chosen(

@@ -42,7 +42,10 @@ OPEN = Estimate(status="needs_input", evidence="scan")
 FITTING = Estimate(status="ok", evidence="trace", peak_bytes=1 << 30, low=1 << 30, high=1 << 30)
 
 NAMED = EstimateRequest(device="T4")
-requests = st.sampled_from([EstimateRequest(), EstimateRequest(on_cpu=True), EstimateRequest(amp="O1"), NAMED])
+PICTURES = EstimateRequest(image_size=32)
+requests = st.sampled_from(
+    [EstimateRequest(), EstimateRequest(on_cpu=True), EstimateRequest(amp="O1"), NAMED, PICTURES]
+)
 
 
 class Shown:
@@ -61,8 +64,9 @@ class Shown:
         return False
 
 
-@settings(max_examples=20)
+@settings(max_examples=30)
 @example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED)
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, PICTURES)
 @given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]), requests)
 def test_panel_preflight_and_submit_decide_the_same(
     here: tuple[Device, ...],
@@ -90,9 +94,12 @@ def test_panel_preflight_and_submit_decide_the_same(
     ).meant
 
     def estimated(asked: EstimateRequest, where: Where) -> Estimate:
-        return (on_cpu if meant(asked, where).target == "cpu" else estimate) or OPEN
+        found = (on_cpu if meant(asked, where).target == "cpu" else estimate) or OPEN
+        if asked.image_size is None or found is OPEN:
+            return found
+        return msgspec.structs.replace(found, peak_bytes=1, low=1, high=1, allocated_peak_bytes=1)
 
-    of = {"meant": meant, "gpus": named.gpus, "device_ids": named.device_ids}
+    of = {"meant": meant, "whole": estimated, "gpus": named.gpus, "device_ids": named.device_ids}
     panel = match(Site(**settled), FACTS, estimated, request, policy, **of).placement.decision
     if request.on_cpu and named == Choice():
         assert panel.outcome in ("cpu", "refuse") and not panel.device_ids, "cells that take the CPU have no device"
@@ -144,10 +151,10 @@ def test_what_fits_the_machine_is_sought_for_who_is_refused() -> None:
         return msgspec.structs.replace(request, target=request.target or ("gpu" if request.device else "cpu"))
 
     for request in (NAMED, EstimateRequest()):
-        first = match(site, FACTS, estimated, request, Policy(), meant=meant).placement.decision
+        first = match(site, FACTS, estimated, request, Policy(), whole=estimated, meant=meant).placement.decision
         assert (first.outcome, first.ways, any(one.details for one in asked)) == ("refuse", (), False)
         asked.clear()
         detailed = msgspec.structs.replace(request, details=True)
-        then = match(site, FACTS, estimated, detailed, Policy(), meant=meant).placement.decision
+        then = match(site, FACTS, estimated, detailed, Policy(), whole=estimated, meant=meant).placement.decision
         assert [way.request for way in then.ways] == [{"batch_size": 8}]
         asked.clear()

@@ -184,6 +184,9 @@ def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[
     present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
     found = batch_places.places(request["cells"], present) if present else []
     if request.get("seeks_batch"):
+        for size in dict.fromkeys(one.get("own_batch_size") or one["batch_size"] for one in result.get("others", ())):
+            if size and size != present:  # which of the trainings is changed is known to who asks
+                found = [*found, *batch_places.places(request["cells"], size)]
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
         cells = batch_places.changed(request["cells"], found, micro(asked, request))

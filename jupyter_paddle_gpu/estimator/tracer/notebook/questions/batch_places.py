@@ -45,9 +45,11 @@ class BatchPlace:
 
 def places(cells: list[dict[str, Any]], size: int) -> list[BatchPlace]:
     """Where the cells hold the batch size: by name, else the leading dimensions of what they make."""
-    found = [place for cell in cells for place in _in_cell(cell, size)]
+    trees = {cell["index"]: tree for cell in cells if (tree := _parsed(cell["source"])) is not None}
+    found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size)]
     named = [place for place in found if _BATCH.search(place.name)]
-    leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name)]
+    counts = {one.id for tree in trees.values() for one in _leading(tree) if isinstance(one, ast.Name)}
+    leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name) or place.name in counts]
     return named or leading
 
 
@@ -66,10 +68,15 @@ def as_data(found: Iterable[BatchPlace]) -> list[dict[str, Any]]:
     return [asdict(place) for place in found]
 
 
-def _in_cell(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
+def _parsed(source: str) -> ast.Module | None:
     try:
-        tree = ast.parse(cell["source"])
+        return ast.parse(source)
     except SyntaxError:
+        return None
+
+
+def _in_cell(cell: dict[str, Any], tree: ast.Module | None, size: int) -> Iterator[BatchPlace]:
+    if tree is None:
         return
     seen = set()
     for how, name, value in _numbers(tree):
@@ -143,7 +150,7 @@ def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
 
 
 def _arguments(node: ast.Call, functions: dict[str, ast.arguments]) -> Iterator[tuple[str, str, ast.expr]]:
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
     if called == "add_argument":
         flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         for word in node.keywords:
@@ -156,9 +163,24 @@ def _arguments(node: ast.Call, functions: dict[str, ast.arguments]) -> Iterator[
         known = functions[called]
         for argument, value in zip((*known.posonlyargs, *known.args), node.args, strict=False):
             yield "argument", argument.arg, value
-    elif called == "range" and len(node.args) == 1:
-        yield "literal", "", node.args[0]
+    else:
+        yield from (("literal", "", one) for one in _firsts(node, called))
+
+
+def _leading(tree: ast.Module) -> Iterator[ast.expr]:
+    """What stands where a tensor's leading dimension does, or counts the samples that one is made of."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _firsts(node, node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func))
+
+
+def _name(node: ast.expr) -> str:
+    return getattr(node, "id", "")
+
+
+def _firsts(node: ast.Call, called: str) -> Iterator[ast.expr]:
+    if called == "range" and len(node.args) == 1:
+        yield node.args[0]
     elif called in _SHAPED:
         for value in [*node.args, *(word.value for word in node.keywords if word.arg in {"shape", "size"})]:
-            first = value.elts[0] if isinstance(value, (ast.List, ast.Tuple)) and value.elts else value
-            yield "literal", "", first
+            yield value.elts[0] if isinstance(value, (ast.List, ast.Tuple)) and value.elts else value

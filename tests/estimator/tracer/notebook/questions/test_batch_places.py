@@ -34,6 +34,7 @@ SOURCES = {
     "argument": NET + "def made(rows, wide):\n    return paddle.rand([rows, wide])\nfor step in range(5):\n"
     "    x = made(8, 13)" + STEP,
     "literal": NET + LOOP.format(rows="8"),
+    "name": NET + "pictures = 8\nepochs = 8\n" + LOOP.format(rows="pictures"),
 }
 
 

@@ -1,0 +1,86 @@
+"""A job changes the training that was chosen, and is decided by what all of its trainings take then."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.notebooks import NotebookSource
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.jobs.submitting import settle
+from tests.services.test_advice_fits import MIB, Cards
+
+pytestmark = pytest.mark.paddle
+
+FIRST = """
+import paddle
+from paddle import nn
+big_count = {count}
+big = nn.Sequential(nn.Linear(500, 1000), nn.ReLU(), nn.Linear(1000, 10))
+opt = paddle.optimizer.Adam(parameters=big.parameters())
+for step in range(3):
+    loss = big(paddle.rand([big_count, 500])).mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+SECOND = """
+small_count = 100
+small = nn.Linear(500, 10)
+opt2 = paddle.optimizer.Adam(parameters=small.parameters())
+for step in range(3):
+    loss = small(paddle.rand([small_count, 500])).mean()
+    loss.backward()
+    opt2.step()
+    opt2.clear_grad()
+"""
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    folder = tmp_path_factory.mktemp("services")
+    made = Services(Settings(data_folder=folder, system_policy_file=folder / "none"))
+    made._built["devices"] = DeviceService(folder, simulate="", readers=[Cards((1200, 0))])
+    yield made
+    made.close()
+
+
+def notebook(services: Services, folder: Path, *cells: str) -> NotebookSource:
+    made = [
+        {"cell_type": "code", "id": f"c{at}", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+        for at, source in enumerate(cells)
+    ]
+    (folder / "n.ipynb").write_text(json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    return services.open(folder / "n.ipynb")
+
+
+SMALLER = EstimateRequest(training="2", batch_size=8)
+
+
+@pytest.mark.parametrize("count", [60_000, 100], ids=["larger", "same"])
+def test_the_batch_of_the_chosen_training_is_changed(services: Services, tmp_path: Path, count: int) -> None:
+    source = notebook(services, tmp_path, FIRST.format(count=count), SECOND)
+    services.estimate(source, EstimateRequest(batch_size=50))  # another training's batch was sought before
+    estimate = services.estimate(source, SMALLER)
+    assert [one.batch_size for one in estimate.trainings] == [count, 8]
+    changes = services.changes(source, SMALLER, runs=True)
+    assert (changes.refused, [one.cell for one in changes.cells]) == ((), [1])
+    assert "small_count = 8" in changes.cells[0].after
+
+
+def test_devices_are_judged_by_what_the_other_trainings_take(services: Services, tmp_path: Path) -> None:
+    source = notebook(services, tmp_path, FIRST.format(count=60_000), SECOND)
+    placement = services.match(source, SMALLER).placement
+    assert (placement.decision.outcome, placement.verdicts[0].fit) == ("refuse", "never")
+    told = services.preflight(source, Submission(request=SMALLER))
+    assert told.decision is not None and told.decision.reason == placement.decision.reason
+    first = EstimateRequest(training="1", batch_size=800)
+    placement = services.match(source, first).placement
+    settled = settle(services.desk(source), source, Submission(request=first))
+    assert placement.decision.outcome == settled.decision.outcome == "run"
+    assert settled.spec.need is not None and settled.spec.need.high < 900 * MIB
