@@ -112,6 +112,14 @@ def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:
         if device in found:
             raise device_twice(name)
         found.append(device)
+    if len(found) > 1 and any(one.parent is not None for one in found):  # see `usable`
+        raise PaddleGpuError(
+            "slices_together",
+            "A process gets one slice of a divided card (MIG) at most, so slices cannot train together with others: "
+            "{devices}.",
+            hint="Name one slice, or whole cards alone.",
+            devices=", ".join(f"{one.title} ({one.name})" for one in found),
+        )
     if len(together(found, len(found))) > 1:
         raise PaddleGpuError(
             "devices_mixed",

@@ -296,8 +296,9 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     if case.choice.share is not None and len(seats) >= count:
         return Decision(outcome="refuse", reason=_share_impossible(case), searched=True)
     if len(seats) < count or need is None:
-        makers = {device.vendor for device in case.offer.devices if not device.simulated}
-        reason = sentences.too_few(count, len(seats), makers=len(makers))
+        real = [device for device in case.offer.devices if not device.simulated]
+        makers, slices = len({one.vendor for one in real}), any(one.parent is not None for one in real)
+        reason = sentences.too_few(count, len(seats), makers=makers, slices=slices)
         return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
     most = sorted((seat.allowed or 0 for seat in seats), reverse=True)[count - 1]
     found = ways(most)

@@ -206,13 +206,26 @@ def gone(device: Param) -> Message:
     )
 
 
-def too_few(count: int, there: int, *, makers: int = 1) -> Message:
-    """More devices are asked for than there are. `makers`: so many made those that are here."""
+def too_few(count: int, there: int, *, makers: int = 1, slices: bool = False) -> Message:
+    """More devices are asked for than there are.
+
+    Args:
+        makers: so many made those that are here.
+        slices: whether some of those are slices of a card.
+    """
     if makers > 1 and count > 1:
         return Message(
             code="too_few_devices",
             text="{asked} GPUs were asked for; of one maker {there} can be used here, and those of several cannot "
             "train together.",
+            hint="Ask for fewer, or run on the CPU (0 GPUs).",
+            params={"asked": count, "there": there},
+        )
+    if slices and count > 1:
+        return Message(
+            code="too_few_devices",
+            text="{asked} GPUs were asked for; {there} can be used here, as slices of divided cards (MIG) cannot train "
+            "together.",
             hint="Ask for fewer, or run on the CPU (0 GPUs).",
             params={"asked": count, "there": there},
         )

@@ -82,6 +82,8 @@ def test_it_starts_where_the_panel_says_that_it_fits(
     assert len({known[name].vendor for name in decision.device_ids if name in known}) < 2, (
         "makers do not train together"
     )
+    if len(decision.device_ids) > 1:
+        assert all(known[name].parent is None for name in decision.device_ids if name in known), "nor do slices"
     if choice.device_ids:
         assert decision.outcome == "refuse" or decision.device_ids == choice.device_ids, "the choice or its refusal"
         assert decision.outcome != "cpu"

@@ -198,7 +198,12 @@ def test_a_divided_card_gives_way_to_its_slices() -> None:
             match(estimate(5), inventory(whole, *parts), choice=Choice(device_ids=tuple(chosen)))
         assert caught.value.code == code
     assert match(estimate(5), inventory(whole, *parts), choice=Choice(device_ids=("MIG-1",))).device_ids == ("MIG-1",)
-    assert codes(match(estimate(5), inventory(whole, *parts), choice=Choice(gpus=2))) == ["too_few_devices"]
+    refused = match(estimate(5), inventory(whole, *parts), choice=Choice(gpus=2)).decision.reason
+    assert refused.code == "too_few_devices" and "slices" in refused.render()
+    for several in (("MIG-0", "MIG-1"), ("MIG-0", "GPU-1")):
+        with pytest.raises(PaddleGpuError) as caught:
+            match(estimate(5), inventory(whole, *parts, device(1)), choice=Choice(device_ids=several))
+        assert caught.value.code == "slices_together", "CUDA shows a process the first of them alone"
 
 
 def test_without_an_estimate_the_freest_device_is_taken() -> None:

@@ -65,5 +65,6 @@ policies = st.builds(
 choices = st.builds(
     Choice,
     gpus=st.none() | st.integers(0, 3),
-    device_ids=st.just(()) | st.sets(st.sampled_from(["0", "1", "GPU-1", "GPU-2", "MIG-0-1"]), max_size=2).map(tuple),
+    device_ids=st.just(())
+    | st.sets(st.sampled_from(["0", "1", "GPU-1", "GPU-2", "MIG-0-0", "MIG-0-1"]), max_size=2).map(tuple),
 )
