@@ -3397,6 +3397,7 @@ export interface components {
          *         error: type and text of the exception, as Paddle or Python would say it.
          *         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
          *         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
+         *         message: the sentence for people, in an estimate.
          */
         Stop: {
             cell: number | null;
@@ -3406,6 +3407,8 @@ export interface components {
             raised: components["schemas"]["Place"] | null;
             /** @default  */
             device: string;
+            /** @default null */
+            message: components["schemas"]["Message"] | null;
         };
         /**
          * SubmitBody

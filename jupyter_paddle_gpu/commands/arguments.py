@@ -11,6 +11,7 @@ from click.shell_completion import CompletionItem
 
 from . import options
 from .face import Face, View
+from .listing import Listing
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,7 +44,7 @@ def about_one(group: click.Group, argument: Callable[[Any], Any]) -> Callable[[C
 def about_all(function: Callable[[Face], View]) -> click.Group:
     """A group of commands that answers for all of its rows where none of them is typed."""
 
-    @click.group(invoke_without_command=True)
+    @click.group(cls=Listing, invoke_without_command=True)
     @options.json_option
     @click.pass_obj
     @wraps(function)

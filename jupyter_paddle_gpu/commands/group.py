@@ -11,6 +11,7 @@ from .contribute import contribute
 from .estimates import apply, estimate, explain, fit
 from .jobs import cancel, delete, jobs, logs, rerun, submit
 from .learned import learned
+from .listing import SECTIONS, Listing
 from .machine import calibrate, doctor, gpus, images
 from .metrics import metrics
 from .plans.schedules import schedules
@@ -22,7 +23,9 @@ from .queue import queue
 JSON = options.JSON
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Listing, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, message="jupyter_paddle_gpu %(version)s", help="Show the version and exit.")
 def paddle_gpu() -> None:
     """What a Paddle notebook's training takes, where it fits, and the jobs that run it."""
@@ -54,7 +57,7 @@ COMMANDS: tuple[click.Command, ...] = (
     learned,
     queue,
 )
-"""Every command, in the order in which they are listed."""
+"""Every command; `listing.SECTIONS` has the order in which they are listed."""
 
 for _command in COMMANDS:
     paddle_gpu.add_command(_command)

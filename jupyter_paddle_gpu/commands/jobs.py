@@ -12,6 +12,7 @@ from ..services.jobs.finding import NEWEST
 from . import options
 from .arguments import WHAT, job_argument, one, wants_json
 from .face import Face, View
+from .numbers import Whole
 from .plans.schedules import for_submit, taken
 from .views import decision as decision_view
 from .views.changes import ChangesView
@@ -38,7 +39,7 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 )
 @click.option(
     "--priority",
-    type=click.IntRange(-1000, 1000),
+    type=Whole(-1000, 1000),
     default=0,
     metavar="N",
     help="Before your jobs of a lower one; below 0 others pass as well.",
@@ -107,10 +108,8 @@ def jobs(face: Face, /, job_id: str | None, every: bool) -> View:
 @click.command()
 @job_argument("[JOB]", default=NEWEST)
 @click.option("--follow", "-f", is_flag=True, help="Go on until the job ends.")
-@click.option("--since", type=click.IntRange(min=0), default=0, metavar="N", help="The first line's number, from 0.")
-@click.option(
-    "--rank", type=click.IntRange(min=0), metavar="N", default=0, help="Of this process of a distributed training."
-)
+@click.option("--since", type=Whole(min=0), default=0, metavar="N", help="The first line's number, from 0.")
+@click.option("--rank", type=Whole(min=0), metavar="N", default=0, help="Of this process of a distributed training.")
 @options.json_option
 @click.pass_obj
 def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> View | None:
@@ -155,7 +154,7 @@ def rerun(face: Face, /, job_id: str, follow: bool) -> View:
 @options.json_option
 @click.pass_obj
 def delete(face: Face, /, job_id: str) -> View:
-    """Remove an ended job with its log. The published notebook stays."""
+    """Remove an ended job with its log. Its executed copy stays."""
     job = face.services.find_job(job_id)
     face.services.jobs.delete(job.id)
     return DoneView(face.say("Job {id} was deleted.", id=job.id), {"deleted": job.id})

@@ -7,12 +7,13 @@ from pathlib import Path
 import click
 
 from .face import Face, View
+from .listing import Listing
 from .options import json_option
 from .views.job import DoneView
 from .views.learned import LearnedView, ReplayView
 
 
-@click.group()
+@click.group(cls=Listing)
 def learned() -> None:
     """See what finished jobs have taught, and whether it decides."""
 

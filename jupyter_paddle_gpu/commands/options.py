@@ -14,6 +14,8 @@ from ..domain.declarations import WhatIf
 from ..domain.decoding import convert
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
+from .listing import Listing
+from .numbers import Whole
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -104,7 +106,7 @@ def _option(row: WhatIf) -> Callable[[F], F]:
 
 
 _TYPES: dict[str, Callable[[WhatIf], tuple[click.ParamType[Any], str]]] = {
-    "count": lambda row: (click.IntRange(min=row.least), "N"),
+    "count": lambda row: (Whole(min=row.least), "N"),
     "choice": lambda row: (
         click.Choice([str(choice) for choice in row.choices], case_sensitive=False),
         f"[{'|'.join(map(str, row.choices))}]",
@@ -167,7 +169,7 @@ def for_fits(function: F) -> F:
 
 def for_devices(function: F) -> F:
     """Which devices a job is to have, and how much of each."""
-    gpus = click.option("--gpus", type=click.IntRange(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
+    gpus = click.option("--gpus", type=Whole(min=0), metavar="N", help="Number of devices; 0 runs on the CPU.")
     ids = click.option(
         "--device-id", "device_ids", multiple=True, metavar="ID", help="These devices and no others: id, 0, npu:0."
     )
@@ -239,6 +241,8 @@ def localise(command: click.Command, say: Speech) -> None:
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = say.translate(parameter.help)
+    if isinstance(command, Listing):
+        command.sections = {say.translate(heading): names for heading, names in command.sections.items()}
     if isinstance(command, click.Group):
         for below in command.commands.values():
             localise(below, say)

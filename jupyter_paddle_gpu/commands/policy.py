@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .face import Face, View
+from .listing import Listing
 from .options import json_option
 from .views.job import DoneView
 from .views.policy import PolicyView
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from ..services.policies.overview import Scope
 
 
-@click.group()
+@click.group(cls=Listing)
 def policy() -> None:
     """See and write what this place settles: paddle-gpu.yaml."""
 

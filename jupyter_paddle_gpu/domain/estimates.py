@@ -7,8 +7,8 @@ from typing import Literal
 import msgspec
 
 from .messages import Message
+from .mistakes.stops import Stop
 from .notebooks import FactValue, Place
-from .stops import Stop
 from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]

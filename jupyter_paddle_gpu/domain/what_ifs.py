@@ -242,7 +242,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             notes=(
                 Message(
                     code="training_unknown",
-                    text="There is no training {asked}; {seen} were seen.",
+                    text="There is no training {asked}; the notebook has {seen}.",
                     hint="Ask without --training: the answer lists them.",
                 ),
             ),

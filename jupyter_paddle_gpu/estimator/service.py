@@ -20,7 +20,8 @@ from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
-from ..domain.notebooks import OTHER_LANGUAGE, NotebookFacts
+from ..domain.mistakes.stops import Stop
+from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest
 from . import messages, packages, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
@@ -317,14 +318,17 @@ class EstimateService:
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
             notes = (*notes, *choice.notes, *narrowed(estimate.terms))
             estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
-            return widened(msgspec.structs.replace(estimate, stop=trace.stop))
+            return widened(msgspec.structs.replace(estimate, stop=_told(trace, behind=True)))
         if trace.status == "ok":
             return trainings.without(trace, request, peak, notes, questions)
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         lacks = trace.status == "needs_input" and not questions and any(one.is_needed for one in absent)
         found = scanned(facts, "no_package" if lacks else trace.status, *notes)
-        return msgspec.structs.replace(found, questions=questions, packages=absent, stop=trace.stop)
+        if trace.stop is not None:  # that a cell is no Python is said by the stop there
+            notes = tuple(one for one in found.notes if one.code != CELL_NOT_PYTHON)
+            found = msgspec.structs.replace(found, notes=notes)
+        return msgspec.structs.replace(found, questions=questions, packages=absent, stop=_told(trace, behind=False))
 
     def peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
         """What a traced step takes on a request's target."""
@@ -332,6 +336,11 @@ class EstimateService:
             return cpu_peak(trace)
         key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
         return gpu_peak(trace, accelerator, self.calibration, key=key)
+
+
+def _told(trace: Trace, *, behind: bool) -> Stop | None:
+    """Where the notebook would end, with the sentence that says so."""
+    return None if trace.stop is None else trace.stop.told(behind=behind)
 
 
 def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]]:

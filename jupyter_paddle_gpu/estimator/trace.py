@@ -12,8 +12,8 @@ from typing import Any, Literal
 import msgspec
 
 from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind
+from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import FactValue, Place
-from ..domain.stops import Stop
 from ..domain.what_ifs import AmpLevel
 
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]

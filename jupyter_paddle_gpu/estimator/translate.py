@@ -134,7 +134,8 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="modules_passed_by",
-            text="The kernel's Python has no module {modules}; nothing that the step needs comes from it.",
+            text="The kernel's Python has no module {modules}: a job would end at its import. The figure holds "
+            "without it.",
             hint="Install it before you submit, the job runs these lines: `%pip install {install}`",
         ),
         Message(

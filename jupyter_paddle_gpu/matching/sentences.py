@@ -306,7 +306,11 @@ def step_too_large(needs: int, limit: int, ways: Sequence[Way] | None) -> Messag
     )
 
 
-_MORE_MEMORY = Message(code="more_memory", text="Use a smaller batch, or give the job more memory.")
+_MORE_MEMORY = Message(
+    code="more_memory",
+    text="No smaller batch makes it fit: what the model itself takes is too much. "
+    "Make the model smaller, or give the job more memory.",
+)
 
 
 def host_short(needs: int, free: int) -> Message:

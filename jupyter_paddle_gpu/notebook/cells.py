@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..domain.messages import Message
-from ..domain.notebooks import CodeCell
+from ..domain.notebooks import CELL_NOT_PYTHON, CodeCell
 from ..domain.parsing import parse
 
 MAX_PASSES = 500
@@ -92,7 +92,7 @@ def parse_cell(source: str, index: int, identity: str, *, may_fail: bool = False
         return ParsedCell(cell, plain, parse(masked), None)
     except SyntaxError as error:
         problem = Message(
-            code="cell_not_python",
+            code=CELL_NOT_PYTHON,
             text="Cell {cell} is not valid Python: {error} (line {line}).",
             hint="Correct the cell; the other cells were read.",
             params={"cell": index + 1, "line": error.lineno or 1, "error": error.msg},

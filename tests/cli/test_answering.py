@@ -11,7 +11,7 @@ from jupyter_paddle_gpu.cli.answering import Answering
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.domain.estimates import Estimate, Question
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.domain.stops import Stop
+from jupyter_paddle_gpu.domain.mistakes.stops import Stop
 
 WHY = Message(code="asked", text="It is computed from data.")
 

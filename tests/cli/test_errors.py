@@ -22,6 +22,8 @@ import pytest
         (["submit", "train.ipynb", "--device-id", "0", "--gpus", "2"], 2, "devices_disagree"),
         (["submit", "train.ipynb", "--engine", "local", "--image", "a:1"], 2, "option_unknown"),
         (["submit", "train.ipynb", "--batch-size", "3"], 1, "batch_size_unnamed"),
+        (["logs"], 1, "no_jobs"),
+        (["contribute"], 1, "no_jobs"),
         (["logs", "nope"], 1, "no_such_job"),
         (["cancel", "nope"], 1, "no_such_job"),
         (["fly"], 2, "usage"),

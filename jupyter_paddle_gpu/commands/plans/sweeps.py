@@ -16,6 +16,7 @@ from ...i18n import to_json
 from .. import options
 from ..arguments import about_all, about_one
 from ..face import Face, View
+from ..numbers import Whole
 from ..options import JSON, json_option
 from ..speech import number
 from ..views.job import DoneView
@@ -52,11 +53,15 @@ def sweep_command(submit: click.Command) -> click.Command:
     show_default=True,
     help="Try all, some by chance, or what Optuna finds promising.",
 )
-@click.option("--trials", type=click.IntRange(min=1), metavar="N", help="How many at most; 20 where there is no end.")
-@click.option("--at-once", type=click.IntRange(min=1), metavar="N", help="How many wait or run at the same time.")
+@click.option("--trials", type=Whole(min=1), metavar="N", help="How many at most; 20 where there is no end.")
+@click.option("--at-once", type=Whole(min=1), metavar="N", help="How many wait or run at the same time.")
 @click.option("--metric", default="", metavar="NAME", help="What tells the best trial; by default the loss.")
 @click.option(
-    "--direction", type=click.Choice(["", "min", "max"]), default="", help="Whether less or more of it is better."
+    "--direction",
+    type=click.Choice(["", "min", "max"]),
+    default="",
+    metavar="[min|max]",
+    help="Whether less or more of it is better.",
 )
 @click.option("--seed", type=int, default=0, metavar="N", help="Of the choices by chance.")
 @click.option("--name", default="", metavar="TEXT", help="Name in lists.")

@@ -34,7 +34,7 @@ def lines(decision: Decision, say: Speech) -> Iterator[tuple[str, str]]:
     if decision.outcome == "refuse" and not decision.searched and decision.reason.code.startswith("fits_"):
         yield say("What would fit is computed with:"), "--details"
     elif decision.reason.code == "cpu_no_device":
-        yield say("On which cards it would fit is said by:"), "fit"
+        yield say("The cards on which it would fit:"), "fit"
     elif hint := decision.reason.render_hint(say.translate):
         yield hint, ""
     for way in decision.ways:

@@ -14,6 +14,7 @@ import msgspec
 
 from ..devices import DeviceHolder
 from ..messages import Message, Param
+from ..mistakes.explanations import next_step, plain
 
 TRANSIENT: Final = frozenset({"engine_unreachable", "pull_interrupted", "start_refused_busy", "device_busy"})
 """Passing faults: worth another try with back-off. Everything else would only fail again."""
@@ -118,8 +119,11 @@ def succeeded() -> Message:
 
 def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
     """A cell raised; `cell` counts all cells from 0, people count from 1."""
-    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(value)}
+    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(plain(value))}
     hint = "The traceback is in the log and in the executed notebook. Correct the cell and submit again."
+    if step := next_step(f"{name}: {value}"):
+        params["step"] = step
+        hint = "{step} Then submit again."
     absent = re.match(r"No module named '(\w+)", value) if name == "ModuleNotFoundError" else None
     if absent:
         params["package"] = PACKAGES.get(absent[1], absent[1])

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ...jobs.service import JobService
 
 NEWEST = "last"
+NO_JOBS = "There are no jobs yet."
 
 
 def find_job(jobs: JobService, text: str) -> Job:
@@ -19,6 +20,8 @@ def find_job(jobs: JobService, text: str) -> Job:
     known = jobs.list()
     if text == NEWEST and known:
         return max(known, key=lambda job: job.created)
+    if text == NEWEST:
+        raise PaddleGpuError("no_jobs", NO_JOBS, hint="`jupyter paddle-gpu submit train.ipynb` makes one.", status=404)
     found = [job for job in known if job.id == text]
     found = found or [job for job in known if text and (job.id.startswith(text) or job.id.endswith(text))]
     named = [job for job in known if job.spec.name == text]

@@ -17,7 +17,7 @@ export function Questions(props: {
   const { facts, factsError, estimate } = props.training;
   const lacking = estimate?.packages.filter(one => one.is_needed) ?? [];
   const open = (estimate?.questions.length ?? 0) + lacking.length;
-  if (facts && !factsError && !facts.problems.length && !open) {
+  if (facts && !factsError && (!facts.problems.length || estimate?.stop) && !open) {
     return null;
   }
   return (
@@ -28,9 +28,10 @@ export function Questions(props: {
         </Note>
       )}
       {!facts && !factsError && <Busy>{trans.__('Reading the notebook…')}</Busy>}
-      {facts?.problems.map((problem, index) => (
-        <Note key={index} kind="warning" message={problem} />
-      ))}
+      {!estimate?.stop &&
+        facts?.problems.map((problem, index) => (
+          <Note key={index} kind="warning" message={problem} />
+        ))}
       {lacking.map(one => (
         <Note key={one.module} kind="warning" message={one.why}>
           <CellLink place={one.where} training={props.training} />

@@ -19,47 +19,31 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
   const line = stop.line ?? 1;
   // What raises it comes first: there it is corrected.
   const places = [stop.raised?.cell ?? null, cell].filter(place => place !== null);
-  const isBehind = estimate.status === 'ok';
   const leaves = stop.device !== '' && stop.error.startsWith('SystemExit');
   return (
     <Note
-      kind={isBehind ? 'warning' : 'error'}
-      message={{
-        code: 'would_stop',
-        message:
-          cell === null
-            ? trans.__('The notebook would stop: %1', stop.error)
-            : stop.device
-              ? trans.__(
-                  'On the CPU the notebook would stop in cell %1, line %2: %3',
-                  cell + 1,
-                  line,
-                  stop.error
-                )
-              : isBehind
+      kind={estimate.status === 'ok' ? 'warning' : 'error'}
+      message={
+        stop.device || !stop.message
+          ? {
+              code: 'would_stop',
+              message: trans.__(
+                'On the CPU the notebook would stop in cell %1, line %2: %3',
+                (cell ?? 0) + 1,
+                line,
+                stop.error
+              ),
+              hint: leaves
                 ? trans.__(
-                    'Behind this training the notebook would stop in cell %1, line %2: %3',
-                    cell + 1,
-                    line,
-                    stop.error
+                    'It leaves by itself where Paddle has no GPU. Tell it by its own settings to take the CPU, or submit it where there is one.'
                   )
                 : trans.__(
-                    'The notebook would stop in cell %1, line %2: %3',
-                    cell + 1,
-                    line,
-                    stop.error
-                  ),
-        hint: leaves
-          ? trans.__(
-              'It leaves by itself where Paddle has no GPU. Tell it by its own settings to take the CPU, or submit it where there is one.'
-            )
-          : stop.device
-            ? trans.__(
-                'The line asks for a device that is not here: %1. Let the job take the CPU there, or submit it where there is one.',
-                stop.device
-              )
-            : trans.__('Correct it before you submit, or the job ends there.')
-      }}
+                    'The line asks for a device that is not here: %1. Let the job take the CPU there, or submit it where there is one.',
+                    stop.device
+                  )
+            }
+          : stop.message
+      }
     >
       {stop.device && !leaves && (
         <Button

@@ -9,7 +9,12 @@ import { draw, press } from '../drawing';
 
 function stopped(raised: { cell: number; line: number } | null): number[] {
   const seen: number[] = [];
-  const stop = { cell: 2, line: 2, raised, error: 'ValueError: channels' };
+  const message = {
+    code: 'would_stop',
+    message: 'It would stop.',
+    hint: 'Give it one output more.'
+  };
+  const stop = { cell: 2, line: 2, raised, error: 'ValueError: channels', device: '', message };
   const estimate = { status: 'would_stop', stop } as unknown as IEstimate;
   const training = { source: { reveal: (cell: number) => seen.push(cell) } };
   draw(<Stop estimate={estimate} training={training as unknown as Training} />);
@@ -17,6 +22,12 @@ function stopped(raised: { cell: number; line: number } | null): number[] {
 }
 
 describe('Stop', () => {
+  it('says what the server says of it, next step included', () => {
+    stopped(null);
+    expect(document.body.textContent).toContain('It would stop.');
+    expect(document.body.textContent).toContain('Give it one output more.');
+  });
+
   it('leads to the cell that stops, and to the one that raises it', () => {
     const seen = stopped({ cell: 1, line: 6 });
     press('Go to cell 2');

@@ -88,7 +88,9 @@ def address(problem: BaseException) -> str | None:
 
 def said(problem: BaseException) -> str:
     """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
-    text = str(problem).rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
+    # Of Python that does not parse, the place is told beside it, with cells counted as people do.
+    whole = problem.msg if isinstance(problem, SyntaxError) else str(problem)
+    text = whole.rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
     text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
     return " ".join(text.split())[:400]
 

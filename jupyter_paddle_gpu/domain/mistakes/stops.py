@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from .messages import Message
-from .notebooks import Place
+from ..messages import Message, Param
+from ..notebooks import Place
+from .explanations import next_step
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True):
@@ -17,6 +18,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         error: type and text of the exception, as Paddle or Python would say it.
         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
+        message: the sentence for people, in an estimate.
     """
 
     cell: int | None
@@ -24,24 +26,32 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     error: str
     raised: Place | None = None
     device: str = ""
+    message: Message | None = None
+
+    def told(self, *, behind: bool) -> Stop:
+        """The same with its sentence."""
+        return msgspec.structs.replace(self, message=self.says(behind=behind))
 
     def says(self, *, behind: bool) -> Message:
-        """The sentence for people; `behind`: it stops only behind the training, of which there is a figure."""
+        """The sentence for people; `behind`: it stops only after the training, of which there is a figure."""
         if self.device and self.cell is not None:
-            params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error, "device": self.device}
+            asked = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error, "device": self.device}
             leaves = self.error.startswith("SystemExit")
-            return msgspec.structs.replace(_LEAVES_WITHOUT_DEVICE if leaves else _STOPS_WITHOUT_DEVICE, params=params)
+            return msgspec.structs.replace(_LEAVES_WITHOUT_DEVICE if leaves else _STOPS_WITHOUT_DEVICE, params=asked)
         if self.cell is None:
             return msgspec.structs.replace(_STOPS_SOMEWHERE, params={"error": self.error})
-        params = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
+        params: dict[str, Param] = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
+        said = _STOPS_BEHIND if behind else _STOPS
         if self.raised is not None:
-            inner = {"inner": self.raised.cell + 1, "inner_line": self.raised.line}
-            return msgspec.structs.replace(
-                _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN, params={**params, **inner}
-            )
-        return msgspec.structs.replace(_STOPS_BEHIND if behind else _STOPS, params=params)
+            said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
+            params |= {"inner": self.raised.cell + 1, "inner_line": self.raised.line}
+        if step := next_step(self.error):
+            params["step"] = step
+            return msgspec.structs.replace(said, hint=_KNOWN_STEP, params=params)
+        return msgspec.structs.replace(said, params=params)
 
 
+_KNOWN_STEP = "{step} Submitted as it is, the job ends there."
 _STOPS = Message(
     code="would_stop",
     text="The notebook would stop in cell {cell}, line {line}: {error}",
@@ -49,7 +59,7 @@ _STOPS = Message(
 )
 _STOPS_BEHIND = Message(
     code="would_stop_behind",
-    text="Behind this training the notebook would stop in cell {cell}, line {line}: {error}",
+    text="After this training the notebook would stop in cell {cell}, line {line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
 _STOPS_WITHOUT_DEVICE = Message(
@@ -72,7 +82,7 @@ _STOPS_WITHIN = Message(
 )
 _STOPS_BEHIND_WITHIN = Message(
     code="would_stop_behind",
-    text="Behind this training the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
+    text="After this training the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
     "line {inner_line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )

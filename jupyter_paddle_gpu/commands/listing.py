@@ -1,0 +1,54 @@
+"""How the commands below another one are listed in its help: by what they are for, each sentence whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "Before a training runs": ("estimate", "fit", "explain", "apply"),
+    "Run it": ("submit", "jobs", "logs", "cancel", "rerun", "compare", "delete"),
+    "Several runs, later, in a queue": ("sweep", "sweeps", "schedules", "queue"),
+    "What is here": ("doctor", "gpus", "images", "prices"),
+    "For those who look after it": ("policy", "metrics", "learned", "calibrate", "contribute"),
+}
+"""Headings of `jupyter paddle-gpu --help`, and whose commands stand below each."""
+
+
+class Listing(click.Group):
+    """A group that lists the commands below it.
+
+    Attributes:
+        sections: heading -> names; what stands in none of them, and all where there are none, is listed as click does.
+    """
+
+    def __init__(self, *args: object, sections: Mapping[str, Sequence[str]] | None = None, **settings: object) -> None:
+        super().__init__(*args, **settings)  # type: ignore[arg-type]
+        self.sections = dict(sections or {})
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """By section, then by name."""
+        sorted_in = [name for names in self.sections.values() for name in names]
+        return [*sorted_in, *(name for name in super().list_commands(ctx) if name not in sorted_in)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """A heading and rows for each section; a sentence that is too long for its line goes on in the next."""
+        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        rows = {name: one.get_short_help_str(limit=_WHOLE) for name, one in known.items() if one and not one.hidden}
+        told = {name for names in self.sections.values() for name in names}
+        sections = {**self.sections, _commands(): [name for name in rows if name not in told]}
+        for heading, names in sections.items():
+            if names:
+                with formatter.section(heading):
+                    formatter.write_dl([(name, rows[name]) for name in names])
+
+
+_WHOLE = 10_000
+"""Characters of a command's sentence that are shown: all of them."""
+
+
+def _commands() -> str:
+    """click's own heading, in the reader's language."""
+    word: str = vars(click.core)["_"]("Commands")
+    return word

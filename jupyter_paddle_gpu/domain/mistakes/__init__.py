@@ -1,0 +1,1 @@
+"""What is wrong in a notebook: where it would end, and what an error means for it."""

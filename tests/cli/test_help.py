@@ -1,0 +1,27 @@
+"""What `--help` lists: by what it is for, and whole."""
+
+from __future__ import annotations
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from jupyter_paddle_gpu.commands.group import COMMANDS, paddle_gpu
+from jupyter_paddle_gpu.commands.listing import SECTIONS
+
+
+def test_every_command_stands_in_one_section():
+    listed = [name for names in SECTIONS.values() for name in names]
+    assert sorted(listed) == sorted(str(command.name) for command in COMMANDS)
+
+
+@pytest.mark.parametrize("name", [None, *(one.name for one in COMMANDS if isinstance(one, click.Group))])
+def test_no_sentence_of_the_list_is_cut(name):
+    shown = CliRunner().invoke(paddle_gpu, [*filter(None, [name]), "--help"]).output
+    assert "..." not in shown.partition("Options:")[2]
+    assert ("Run it:" in shown) is (name is None)
+
+
+def test_a_word_where_a_number_is_meant_is_refused_in_plain_words():
+    shown = CliRunner().invoke(paddle_gpu, ["estimate", "--batch-size", "abc"]).output
+    assert "'abc' is not a valid whole number." in shown

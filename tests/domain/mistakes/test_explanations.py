@@ -1,0 +1,64 @@
+"""Errors in plain words: as Paddle 3.3 and Python say them, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import paddle
+import paddle.nn.functional as F
+import pytest
+from paddle import nn
+
+from jupyter_paddle_gpu.domain.jobs import reasons
+from jupyter_paddle_gpu.domain.mistakes.explanations import next_step, plain
+from jupyter_paddle_gpu.domain.mistakes.stops import Stop
+from jupyter_paddle_gpu.i18n import translator
+
+MISTAKES = {
+    "labels": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.to_tensor([1, 2, 9, 3])), "5 outputs"),
+    "linear": (lambda: nn.Linear(784, 10)(paddle.rand([32, 64])), "`Linear(64, …)`"),
+    "channels": (lambda: nn.Conv2D(1, 8, 3)(paddle.rand([4, 3, 8, 8])), "`Conv2D(3, …)`"),
+    "no batch": (lambda: nn.Conv2D(3, 8, 3)(paddle.rand([4, 8])), "has 2 dimensions"),
+    "normalization": (lambda: nn.BatchNorm2D(3)(paddle.rand([4, 8, 8, 8])), "Make it for 8."),
+    "float64": (lambda: nn.Linear(64, 10)(paddle.to_tensor(np.zeros((4, 64)))), ".astype('float32')"),
+    "class numbers": (lambda: F.mse_loss(paddle.rand([4, 5]), paddle.to_tensor([1, 2, 3, 4])), ".astype('float32')"),
+    "embedding": (lambda: nn.Embedding(10, 4)(paddle.to_tensor([[1, 20]])), "10 rows"),
+    "ranks": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.zeros([4, 1, 1], "int64")), "[batch, 1]"),
+    "one-hot": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.zeros([4, 5], "int64")), "soft_label=True"),
+    "shapes": (lambda: paddle.rand([4, 5]) + paddle.rand([4, 3]), "[4, 5] and [4, 3]"),
+    "reshape": (lambda: paddle.rand([4, 5]).reshape([3, 7]), "the shape [3, 7]"),
+    "samples": (lambda: np.stack([np.zeros(2), np.zeros(3)]), "__getitem__"),
+    "name": (lambda: eval("optimiser"), "optimiser has to be defined"),
+    "file": (lambda: Path("data/train.csv").read_bytes(), "data/train.csv from the notebook's own folder"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_next_step_of_a_newcomers_mistake_is_told(mistake):
+    make, told = MISTAKES[mistake]
+    with pytest.raises(Exception) as raised:
+        make()
+    name, text = type(raised.value).__name__, str(raised.value)
+    reason = reasons.cell_error(3, 2, name, text)
+    assert told in reason.render_hint()
+    assert reason.render_hint().endswith("Then submit again.")
+    assert "/paddle/" not in reason.render()
+    # The estimate says the same before anything ran, from what is left of the text there.
+    stop = Stop(cell=3, line=2, error=f"{name}: {plain(text)}").says(behind=False)
+    assert told in stop.render_hint()
+    assert "作业" in stop.render_hint(translator("zh"))
+
+
+def test_what_paddle_says_of_its_own_code_is_left_out():
+    text = (
+        "(OutOfRange) label value\n  [Hint: Expected lbl < axis_dim_, but received 9] (at /paddle/paddle/phi/a.cc:65)"
+    )
+    assert plain(text) == "(OutOfRange) label value"
+    assert plain("(Fatal) lost (at /paddle/paddle/phi/a.h:2)") == "(Fatal) lost"
+    assert plain("my own words [Hint: none]") == "my own words [Hint: none]"
+
+
+def test_an_error_that_nobody_knows_keeps_the_usual_step():
+    assert next_step("ValueError: my own words") is None
+    assert "Correct the cell" in reasons.cell_error(1, 3, "ValueError", "my own words").render_hint()
