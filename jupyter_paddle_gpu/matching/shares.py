@@ -30,12 +30,14 @@ def share_on(device: Device, share: float, policy: Policy) -> DeviceShare | None
 def wanted_share(asked: float | None, need: Need | None, devices: Iterable[Device], policy: Policy) -> float | None:
     """The share that a job wants, as `Resources.share`: what the person asked for, else what the policy gives.
 
-    That is the upper end of the estimate, where there is one, and a device that can be shared.
+    That is the upper end of the estimate, where there is one, and a device that can be shared and has so much. Where
+    none has, it is a training that is too large, and no share that anybody asked for.
     """
     if asked is not None or need is None or policy.default_share == "whole" or policy.sharing == "exclusive":
         return asked
     usual = float(need.high)
-    return usual if any(share_on(device, usual, policy) for device in devices) else None
+    parts = (share_on(device, usual, policy) for device in devices)
+    return usual if any(part is not None and part.bytes <= part.most for part in parts) else None
 
 
 def is_shared(share: float | None) -> bool:

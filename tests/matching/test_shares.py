@@ -71,6 +71,14 @@ def test_what_a_job_uses_of_its_share_is_not_counted_twice() -> None:
     assert decide(None, Offer(devices=(unknown,), shared=shared), POLICY, asked).outcome == "wait", "whose is it?"
 
 
+def test_what_is_too_large_for_any_share_was_not_asked_for_as_one() -> None:
+    policy, devices = Policy(default_share="estimate"), (card(), card(1, 40 * GIB))
+    assert wanted_share(None, need(9), devices, policy) == 9.0 * GIB
+    assert wanted_share(None, need(30), devices, policy) == 30.0 * GIB
+    assert wanted_share(None, need(39), devices, policy) is None, "whole devices are judged, with their ways out"
+    assert wanted_share(39.0 * GIB, need(39), devices, policy) == 39.0 * GIB, "it was asked for"
+
+
 def test_a_share_that_can_never_do_is_refused() -> None:
     offer = Offer(devices=(card(),))
     small = decide(need(9), offer, POLICY, Choice(gpus=1, share=0.5))

@@ -60,6 +60,8 @@ policies = st.builds(
     memory_threshold=st.sampled_from([0.5, 0.9, 1.0]),
     plan_for=st.sampled_from(["low", "high"]),
     prefer=st.sampled_from(["most_free", "least_free", "fastest"]),
+    sharing=st.sampled_from(["shared", "shared", "exclusive"]),
+    default_share=st.sampled_from(["whole", "estimate"]),
     excluded=st.sets(st.sampled_from(["0", "1", "GPU-2"]), max_size=2).map(tuple),
 )
 choices = st.builds(

@@ -12,6 +12,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.devices.catalogue import find
+from jupyter_paddle_gpu.domain.bounds import check_resources
 from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
@@ -78,7 +79,9 @@ def test_panel_preflight_and_submit_decide_the_same(
     request: EstimateRequest,
 ) -> None:
     inventory, named = Inventory(time=0, host=HOST, devices=here), choice
+    resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
     try:
+        check_resources(resources)  # as `Services.match`
         choice = choice_of(LocalEngine(), inventory, request, choice.gpus, choice.device_ids)
     except PaddleGpuError:
         assume(False)
@@ -103,7 +106,6 @@ def test_panel_preflight_and_submit_decide_the_same(
     panel = match(Site(**settled), FACTS, estimated, request, policy, **of).placement.decision
     if request.on_cpu and named == Choice():
         assert panel.outcome in ("cpu", "refuse") and not panel.device_ids, "cells that take the CPU have no device"
-    resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
     wish = Submission(
         request=request, resources=resources, anyway=anyway, estimate=None if estimate is not None else False
     )
