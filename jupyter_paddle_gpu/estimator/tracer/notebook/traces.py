@@ -115,10 +115,14 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     # Known from the first forward pass on: it is what is differentiated twice.
     runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.found.sources)
     processes = ChildProcesses(runtime)
-    speaks = run is None or any("optim" in source.lower() for source in run.found.sources)
+
+    def is_by_hand() -> bool:
+        speaks = run is None or run.found.speaks_of_optimizers
+        return not (speaks and running_code.may_make_an_optimizer())
+
     watch = StepWatch(
         runtime, scenario.probe, evaluates=evaluates, checks=(processes.check,),
-        is_by_hand=lambda: not (speaks and running_code.may_make_an_optimizer()),
+        is_by_hand=is_by_hand,
     )  # fmt: skip
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:

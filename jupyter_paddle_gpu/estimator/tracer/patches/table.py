@@ -17,6 +17,7 @@ from . import (
     optimizers,
     own_optimizers,
     plots,
+    started_programs,
     static_graphs,
     tensor_methods,
 )
@@ -35,6 +36,7 @@ def table() -> Iterator[Patch]:
         environment, folders, static_graphs,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
         pretrained, texts, weights, text_images, clips, restored_images, pictures, plots,
+        started_programs,
     ):  # fmt: skip
         yield from module.patches()
 

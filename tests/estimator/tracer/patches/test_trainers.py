@@ -63,6 +63,64 @@ class Own(common.CommonDataset):
 Own.__module__, Own.__qualname__ = "ppcls.data.dataloader.multilabel_dataset", "MultiLabelDataset"
 """,
 )
+SCALES = (
+    MODULES
+    + """
+scales = module("ppcls.data.dataloader.multi_scale_dataset", '''
+import os
+import numpy as np
+import paddle
+from PIL import Image
+class MultiScaleDataset(paddle.io.Dataset):
+    def __init__(self, image_root, cls_label_path):
+        self._cls_path = cls_label_path
+        self._load_anno()
+        self.has_crop_flag = 1
+    def _load_anno(self):
+        assert os.path.exists(self._cls_path)
+    def __getitem__(self, properties):
+        width, height, index = properties
+        assert self.has_crop_flag
+        return np.asarray(Image.open(self.images[index]).resize((width, height))).transpose(2, 0, 1), self.labels[index]
+    def __len__(self):
+        return len(self.images)
+''')
+class Sampler(paddle.io.BatchSampler):
+    def __iter__(self):
+        for start in range(0, len(data), 4):
+            yield [(32, 24, start + number) for number in range(4)]
+data = scales.MultiScaleDataset("data/pictures", "data/pictures/train.txt")
+"""
+    + TRAIN.replace("data, batch_size=4", "data, batch_sampler=Sampler(data, batch_size=4)")
+)
+TRACKED = (
+    MODULES
+    + """
+tracked = module("ppdet.data.source.mot", '''
+import os
+import numpy as np
+import paddle
+from PIL import Image
+class MOTDataSet(paddle.io.Dataset):
+    def __init__(self, dataset_dir, data_fields):
+        self.dataset_dir, self.data_fields, self.roidbs = dataset_dir, data_fields, None
+    def parse_dataset(self):
+        folder = os.path.join(self.dataset_dir, "image_lists")
+        assert os.path.isdir(folder), f"The {folder} is not a directory."
+    def __getitem__(self, index):
+        record = self.roidbs[index]
+        assert "gt_score" not in record and (record["gt_bbox"] < 1).all()
+        image = np.asarray(Image.open(record["im_file"]))
+        return image[:48, :48].transpose(2, 0, 1), record["gt_ide"]
+    def __len__(self):
+        return len(self.roidbs)
+''')
+data = tracked.MOTDataSet("data/mot", ["image", "gt_bbox", "gt_class", "gt_ide"])
+data.parse_dataset()
+assert data.num_identities_dict[0] > data[0][1].max()
+"""
+    + TRAIN
+)
 MASKS = (
     MODULES
     + """
@@ -173,10 +231,13 @@ CHECKPOINT = """
 def load_pretrain_weight(model, path):
     raise RuntimeError("no network")
 """
-SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL}
+SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL, "scales": SCALES}
+SOURCES["tracked"] = TRACKED
 SOURCES["person"] = PEOPLE.replace("{kind}", "KeypointTopDownBaseDataset")
 SOURCES["people"] = PEOPLE.replace("{kind}", "KeypointBottomUpBaseDataset")
 INPUTS = {
+    "scales": ["uint8[4, 3, 24, 32]", "int64[4]"],
+    "tracked": ["uint8[4, 3, 48, 48]", "int32[4, 7, 1]"],
     "classes": ["uint8[4, 3, 24, 32]", "int64[4]"],
     "masks": ["uint8[16, 3, 64, 64]", "int64[16, 64, 64]"],
     "boxes": ["uint8[4, 3, 48, 48]", "float32[4, 10, 4]", "int64[4, 1]"],

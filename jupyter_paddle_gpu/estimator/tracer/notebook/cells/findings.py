@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ class Findings:
         """Whether Paddle raises that error, of shapes, types or attributes."""
         self.stop_if_told: dict[str, Any] | None = None
         """The same, as if what stands for unknown sizes and numbers were known."""
+        self._is_known_to_optimize = any(map(_optimizes, self.sources))
         self._command: tuple[int, str] | None = None
         """Of a program that has just failed: the line that runs it, and where it failed."""
 
@@ -59,6 +60,17 @@ class Findings:
         """Tell which session the cells run in."""
         self._session = session
         self.candidates.ledger = session.ledger
+
+    def learn(self, sources: Iterable[str]) -> None:
+        """More of the code is known: a program starts it."""
+        new = [source for source in sources if source not in self.sources]
+        self.sources = (*self.sources, *new)
+        self._is_known_to_optimize = self._is_known_to_optimize or any(map(_optimizes, new))
+
+    @property
+    def speaks_of_optimizers(self) -> bool:
+        """Whether any of the code says so: then a training that makes none is by hand."""
+        return self._is_known_to_optimize
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -227,3 +239,7 @@ class Findings:
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line}
         return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
+
+
+def _optimizes(source: str) -> bool:
+    return "optim" in source.lower()

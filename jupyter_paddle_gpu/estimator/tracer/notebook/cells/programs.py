@@ -12,11 +12,12 @@ import re
 import sys
 import traceback
 import types
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from ...patches.started_programs import Started
 from ..sites import COMMAND
 from ..syntax import nodes
 from .beside import Beside
@@ -69,6 +70,16 @@ class Programs:
             with _standing_in(folder):
                 self._run(kind, cell, line, path, given, names)
 
+    def sources_of(self, asked: Started) -> list[str]:
+        """The code of a program that the program starts, and of what it imports from beside it."""
+        run = f"{COMMAND}('python', 0, 1, {asked.path!r}, (), '', '', False)"
+        return list(sources([{"index": 0, "source": run}], asked.folder or os.getcwd()).values())  # noqa: PTH109
+
+    def started(self, cell: int, line: int, asked: Started) -> int:
+        """A program that the program starts, at a line of a cell; the result is its exit status."""
+        with _standing_in(asked.folder or ""), _environment(asked.environment):
+            return self._run("python", cell, line, asked.path, list(asked.arguments), {})
+
     def _write(self, path: str, text: str, *, appends: bool) -> None:
         with open(path, "a" if appends else "w", encoding="utf-8") as file:  # noqa: PTH123 - the guard follows `open`
             file.write(text)
@@ -77,7 +88,8 @@ class Programs:
 
     def _run(  # noqa: PLR0917
         self, kind: str, cell: int, line: int, path: str, arguments: list[str], names: dict[str, Any]
-    ) -> None:
+    ) -> int:
+        """The program's exit status."""
         file = os.path.abspath(path)  # noqa: PTH100
         source = self.written.get(file)
         if source is None:
@@ -88,14 +100,17 @@ class Programs:
         before = sys.argv, sys.path[:], sys.modules.get("__main__")
         sys.argv, sys.path[:0] = [path, *arguments], [os.path.dirname(file)]  # noqa: PTH120
         sys.modules["__main__"] = module
+        status = 0
         try:
             self._execute(source, file, module.__dict__, cell, line)
         except SystemExit as problem:
-            if problem.code not in {None, 0} and kind != "run":
+            status = 0 if problem.code is None else problem.code if isinstance(problem.code, int) else 1
+            if status and kind != "run":
                 self._failed(cell, line, file, problem)
         except Exception as problem:
             if kind == "run":
                 raise
+            status = 1
             self._failed(cell, line, file, problem)
             _release(problem)
         finally:
@@ -109,6 +124,7 @@ class Programs:
                 module.__dict__.clear()
         if kind != "run":
             gc.collect()  # the process is over
+        return status
 
 
 def _release(problem: BaseException | None) -> None:
@@ -205,6 +221,22 @@ def _filled(text: str, names: dict[str, Any]) -> str:
         return str(found) if isinstance(found, (str, int, float)) else match[0]
 
     return _NAMED.sub(value, text)
+
+
+@contextlib.contextmanager
+def _environment(asked: Mapping[str, str] | None) -> Iterator[None]:
+    """While a program runs that was started with an environment of its own."""
+    if asked is None:
+        yield
+        return
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(asked)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 @contextlib.contextmanager

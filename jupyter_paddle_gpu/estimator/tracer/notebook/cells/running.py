@@ -16,6 +16,7 @@ from typing import Any
 from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
+from ...patches.started_programs import Started, StartedPrograms
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
@@ -107,6 +108,7 @@ class CellRun:
             answers=self.answers, namespace=namespace, looks=self.found.looked, is_lazy=self._absorbs_within,
             follows=self._follows,
         ))  # fmt: skip
+        session.put(StartedPrograms(self._started))
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
@@ -169,6 +171,11 @@ class CellRun:
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)
         exec(compile(self._rewritten(source, file, cell, line), file, "exec"), namespace)
+
+    def _started(self, asked: Started) -> int:
+        """A program that the code starts which runs now."""
+        self.found.learn(self._programs.sources_of(asked))
+        return self._programs.started(*call_stack.place(), asked)
 
     def _program_failed(self, cell: int, line: int, file: str, problem: BaseException) -> None:
         if not self._is_over(problem):

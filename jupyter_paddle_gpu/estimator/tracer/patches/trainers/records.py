@@ -16,6 +16,11 @@ from .pictures import COUNT, HEIGHT, WIDTH, mask, picture
 
 BOXES = 7
 """Objects of a picture: COCO has 7.3 on average (Lin et al., Microsoft COCO, 2014, section 5)."""
+IDENTITIES = 14_455
+"""Those of the six sets that JDE and FairMOT learn from, by the largest number in each (`nID` of
+https://github.com/Zhongdao/Towards-Realtime-MOT, `cfg/yolov3_1088x608.cfg`)."""
+CLASSES_TRACKED = 10
+"""Of VisDrone, where several classes are tracked (`ppdet/data/source/mot.py`); each has its part of the identities."""
 PEOPLE = 3
 """People of a picture with keypoints: COCO has 2.7 (https://cocodataset.org/#keypoints-2020)."""
 
@@ -61,6 +66,25 @@ def _detection(data_set: Any) -> None:
     always = {"im_file", "im_id", "h", "w"}
     wanted = {*getattr(data_set, "data_fields", ()), *always}
     data_set.roidbs = [{name: value for name, value in record.items() if name in wanted}] * COUNT
+
+
+def _tracked(data_set: Any) -> None:
+    """Records of `ppdet/data/source/mot.py`: boxes as parts of the picture, each with whose it is, and how many there
+    are of each class."""
+    share = IDENTITIES if type(data_set).__name__ == "MOTDataSet" else IDENTITIES // CLASSES_TRACKED
+    classes = 1 if share == IDENTITIES else CLASSES_TRACKED
+    places = np.linspace(0.2, 0.8, BOXES, dtype="float32")
+    told = {
+        "gt_class": np.zeros((BOXES, 1), "int32"),
+        "gt_score": np.ones((BOXES, 1), "float32"),
+        "gt_bbox": np.stack([places, places, np.full(BOXES, 0.1), np.full(BOXES, 0.2)], 1).astype("float32"),
+        "gt_ide": np.arange(BOXES, dtype="int32")[:, None],
+    }
+    wanted = {name: value for name, value in told.items() if name in data_set.data_fields}
+    data_set.num_identities_dict = dict.fromkeys(range(classes), share)
+    data_set.total_imgs, data_set.num_imgs_each_data = COUNT, [COUNT]
+    data_set.cname2cid = {str(number): number for number in range(classes)}
+    data_set.roidbs = [{"im_file": picture(), "im_id": number, **wanted} for number in range(COUNT)]
 
 
 def _person(data_set: Any) -> None:
@@ -113,6 +137,12 @@ def _classification(data_set: Any) -> None:
     data_set.images, data_set.labels = [picture()] * COUNT, [np.int64(0)] * COUNT
 
 
+def _scales(data_set: Any) -> None:
+    """The same of `multi_scale_dataset.py`, whose constructor ends with what it says once of its crops."""
+    _classification(data_set)
+    data_set.has_crop_flag = 1
+
+
 def _faces(data_set: Any) -> None:
     """Pictures with their person (`ppcls/data/dataloader/face_dataset.py`)."""
     data_set.samples = [[picture(), 0]] * COUNT
@@ -121,9 +151,12 @@ def _faces(data_set: Any) -> None:
 FORMATS = (
     Format("ppdet.data.source.keypoint_coco.KeypointTopDownBaseDataset", _person),
     Format("ppdet.data.source.keypoint_coco.KeypointBottomUpBaseDataset", _people),
+    Format("ppdet.data.source.mot.MOTDataSet", _tracked),
+    Format("ppdet.data.source.mot.MCMOTDataSet", _tracked),
     Format("ppdet.data.source.dataset.DetDataset", _detection),
     Format("paddleseg.datasets.dataset.Dataset", _segmentation),
     Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),
+    Format("ppcls.data.dataloader.multi_scale_dataset.MultiScaleDataset", _scales),
     Format("ppcls.data.dataloader.face_dataset.AdaFaceDataset", _faces),
 )
 _UNTOLD = frozenset(("ppcls.data.dataloader.multilabel_dataset.MultiLabelDataset",))

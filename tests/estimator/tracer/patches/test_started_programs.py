@@ -1,0 +1,140 @@
+"""Scripts that a program starts in processes of their own are followed where they stand; nothing is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import argparse, os, sys
+import paddle
+from sizes import WIDTH
+parser = argparse.ArgumentParser()
+parser.add_argument("-b", type=int)
+asked = parser.parse_args()
+model = paddle.nn.Linear(WIDTH, int(os.environ.get("OUT", 3)))
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(4):
+    loss = model(paddle.rand([asked.b, WIDTH])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+HEAD = "import asyncio, os, subprocess, sys\nfrom subprocess import PIPE\n"
+OPENED = """
+with subprocess.Popen([sys.executable, "train.py", "-b", "8"], cwd="trainer", stdout=PIPE, text=True) as process:
+    for line in process.stdout:
+        print(line)
+assert process.wait() == 0
+"""
+AWAITED = """
+command = [sys.executable, "-m", "paddle.distributed.launch", "--devices", "0,1", "train.py", "-b", "8"]
+started = asyncio.create_subprocess_exec(*command, cwd="trainer", stdout=asyncio.subprocess.PIPE)
+async def followed():
+    process = await started
+    while await process.stdout.read(1):
+        pass
+    return await process.wait()
+assert asyncio.run(followed()) == 0
+"""
+WAYS = {
+    "run": 'subprocess.run([sys.executable, "-u", "train.py", "-b", "8"], cwd="trainer", check=True)',
+    "shell": 'subprocess.check_call("python train.py -b 8", shell=True, cwd="trainer")',
+    "system": 'os.chdir("trainer")\nassert os.system(f"{sys.executable} train.py -b 8") == 0',
+    "output": 'assert subprocess.check_output(["python3", "train.py", "-b", "8"], cwd="trainer") == b""',
+    "opened": OPENED,
+    "awaited": AWAITED,
+}
+
+
+BUILDS = """
+import subprocess, sys
+if subprocess.call("{} setup.py build_ext --inplace".format(sys.executable), shell=True) != 0:
+    raise RuntimeError("cannot compile")
+from .compiled import grow
+"""
+FILES = {
+    "trainer/train.py": SCRIPT,
+    "trainer/sizes.py": "WIDTH = 4\n",
+    "trainer/fails.py": "import paddle\npaddle.nn.Linear(4, 3)(paddle.rand([2, 5]))\n",
+    "trainer/wants.py": "import paddle\nwords = open('dictionary.txt').read().split()\n" + SCRIPT,
+    "decoding/__init__.py": BUILDS,
+    "setup.py": "from Cython.Build import cythonize\n",
+    "sizes.py": "WIDTH = 4\n",
+}
+OTHERS = {
+    "wants": 'subprocess.run([sys.executable, "wants.py"], cwd="trainer", check=True)',
+    "given": 'subprocess.run([sys.executable, "train.py", "-b", "8"], cwd="trainer", env={**os.environ, "OUT": "5"})\n'
+    'assert "OUT" not in os.environ',
+    "fails": 'if subprocess.run([sys.executable, "fails.py"], cwd="trainer").returncode:\n    raise SystemExit(1)',
+    "absent": 'subprocess.run([sys.executable, "absent.py"])',
+    "builds": 'sys.argv[1:] = ["-b", "8"]\nfrom decoding import grow\n' + SCRIPT,
+}
+CHILD = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+def refuse(event, arguments):
+    if event in ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork"):
+        raise PermissionError(event)
+
+tracer.prepare()
+sys.addaudithook(refuse)
+folder, sources = json.load(sys.stdin)
+for name, source in sources.items():
+    cells = [{"index": 0, "source": source}]
+    found = tracer.trace_notebook({"cells": cells, "folder": folder, "wall_seconds": 20.0})
+    row = {key: found.get(key) for key in ("status", "batch_size", "parameters")}
+    row["questions"] = [[q["why"], q["params"]] for q in found["questions"]]
+    row["notes"] = [note["code"] for note in found["notes"]]
+    print(json.dumps([name, row]), flush=True)
+os._exit(0)
+"""
+
+
+@pytest.fixture(scope="module")
+def traced(run_code, tmp_path_factory):
+    """A repository of a trainer beside the program that starts it."""
+    folder: Path = tmp_path_factory.mktemp("repositories")
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    return run_code(CHILD, [str(folder), {name: HEAD + source for name, source in {**WAYS, **OTHERS}.items()}])
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_a_script_is_followed_however_it_is_started(traced, name):
+    """By every function of the standard library, with its arguments, its folder and the modules beside it."""
+    row = traced[name]
+    assert (row["status"], row["batch_size"], row["parameters"], row["questions"]) == ("ok", 8, 15, [])
+
+
+def test_a_script_has_the_environment_that_it_is_given(traced):
+    assert traced["given"]["parameters"] == 25
+
+
+def test_a_script_that_fails_is_told_of_by_its_own_error(traced):
+    """Not by that of the program which looks at its exit status."""
+    row = traced["fails"]
+    assert row["status"] == "needs_input"
+    assert "(fails.py, line 2)" in row["questions"][0][1]["message"]
+
+
+def test_what_is_no_script_is_refused_as_before(traced):
+    assert traced["absent"]["status"] != "ok"
+
+
+def test_a_module_that_compiles_itself_is_passed_by(traced):
+    """What decodes the results of a detector is compiled where it is imported; no step needs it."""
+    row = traced["builds"]
+    assert (row["status"], row["batch_size"]) == ("ok", 8)
+
+
+def test_a_file_that_decides_is_asked_for(traced):
+    """Although nothing in the program that starts it trains."""
+    assert traced["wants"]["status"] == "needs_input"
+    assert [why for why, _ in traced["wants"]["questions"]] == ["path_missing"]
