@@ -160,3 +160,10 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[Message, ...] = ()
     printed: Printed = Printed()
     is_script: bool = False
+
+
+def own_processes(facts: NotebookFacts) -> int:
+    """How many processes the notebook starts by itself, each of which wants a device; 1 where it starts none."""
+    starts = facts.distribution is not None and facts.distribution.value == "launch"
+    count = facts.processes.value if starts and facts.processes is not None else None
+    return count if isinstance(count, int) and count > 0 else 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
+import msgspec
+
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
-from ..training.precision import read_distribution
+from ..training.precision import read_distribution, read_processes
 from .program import Program, RefusedError
 
 TOLD = frozenset({"devices"})
@@ -22,7 +24,12 @@ def change(program: Program, request: EstimateRequest) -> None:
         return
     if program.is_part:
         raise RefusedError(_OTHERS)
-    own = read_distribution(program.code, program.names, program.reader, [])
+    own = read_distribution(program.code, program.names, program.reader, program.magics)
+    if own is not None and own.value == "launch":
+        started = read_processes(program.code, program.names, program.magics)
+        if started is not None and started.value != request.devices:
+            raise RefusedError(msgspec.structs.replace(_STARTED, params={"count": str(started.value)}))
+        return
     if program.reader.training.kind == "fit" or (own is not None and own.value != "none"):
         return
     made = program.reader.model_call()
@@ -111,6 +118,11 @@ def _used(model: str, attribute: str) -> Message:
     )
 
 
+_STARTED = Message(
+    code="devices_started",
+    text="The notebook itself starts {count} processes, and a job cannot have it start another number of them.",
+    hint="Change the number where the notebook starts them.",
+)
 _OTHERS = Message(
     code="devices_several_trainings",
     text="The notebook trains several times, and each of the processes would run all of its trainings.",

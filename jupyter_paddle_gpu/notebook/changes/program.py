@@ -49,6 +49,7 @@ class Program:
         self.source, self.places = source, places
         parsed = tuple(parsed_cells(source.content["cells"]))
         self._trees = [one.tree for one in parsed if one.tree is not None]
+        self.magics = [(one.cell.index, magic) for one in parsed for magic in one.magics]
         read, self.is_part = seen_by(parsed, among)
         self.code = Code(read)
         self.names = Names(self.code)

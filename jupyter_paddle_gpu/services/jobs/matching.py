@@ -10,7 +10,7 @@ import msgspec
 
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
-from ...domain.notebooks import NotebookFacts
+from ...domain.notebooks import NotebookFacts, own_processes
 from ...domain.placements import DeviceFigure, Placement
 from ...domain.what_ifs import EstimateRequest, for_job, only_estimated
 from ...engines.capabilities import host_bytes_of, inventory_of
@@ -49,7 +49,7 @@ def match(
     """
     chosen = site.engines[engine_name(site.engines, engine)]
     inventory = inventory_of(chosen, site.inventory)
-    choice = choice_of(chosen, inventory, request, gpus, device_ids)
+    choice = choice_of(chosen, inventory, request, gpus, device_ids, own=own_processes(facts))
     request = together(request, facts, choice)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)

@@ -190,12 +190,14 @@ def choice_of(
     device_ids: tuple[str, ...] = (),
     *,
     share: float | None = None,
+    own: int = 1,
 ) -> Choice:
     """What a person chose of an engine's devices. Who says nothing chose as many as are to train together, and none for
     cells that take the CPU.
 
     Args:
         share: as `Resources.share`.
+        own: processes that the notebook starts by itself (`domain.notebooks.own_processes`).
 
     Raises `PaddleGpuError` for a device that cannot be chosen.
     """
@@ -203,8 +205,8 @@ def choice_of(
         gpus = 0  # who asks for devices in spite of that is told by the engine why it gives none
     elif gpus is None and not device_ids and request.on_cpu:
         gpus = 0
-    elif gpus is None and (request.devices or 1) > 1 and accelerators(inventory):
-        gpus = request.devices
+    elif gpus is None and (count := request.devices or own) > 1 and accelerators(inventory):
+        gpus = count
     part = share if is_shared(share) else None
     return resolved(Choice(gpus=gpus, device_ids=device_ids, share=part), inventory.devices)
 

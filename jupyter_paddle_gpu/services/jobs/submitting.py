@@ -62,7 +62,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         check_resources(submission.resources)
     facts = inspect_notebook(source)
     _check_runs(source, facts)
-    place = Place(desk, submission, runs=runs)
+    place = Place(desk, submission, facts, runs=runs)
     answers = answers_for_job(facts, submission.request.answers)
     _check_precision(submission, desk.policies)
 

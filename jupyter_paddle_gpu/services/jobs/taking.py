@@ -15,6 +15,7 @@ from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.messages import Message
+from ...domain.notebooks import NotebookFacts, own_processes
 from ...engines.base import Engine
 from ...engines.capabilities import accelerators, host_bytes_of, inventory_of, limits_of, takes_options
 from ...matching.decision import decide
@@ -73,17 +74,18 @@ class Taken(NamedTuple):
 class Place:
     """Where one submission goes: its engine, the devices that this has now, and the person's choice of them."""
 
-    def __init__(self, desk: Desk, submission: Submission, *, runs: bool) -> None:
+    def __init__(self, desk: Desk, submission: Submission, facts: NotebookFacts, *, runs: bool) -> None:
         self.name = engine_name(desk.engines, submission.engine)
         self.engine = desk.engines[self.name]
         self.inventory = inventory_of(self.engine, desk.inventory)
         self._desk, self._submission, self._runs = desk, submission, runs
+        self._own = own_processes(facts)
         self._policy = desk.policies.matching
         _check_unused(self.engine, submission)
 
     def choose(self) -> None:
         """Take the person's choice, and see whether the job would have a device by it."""
-        self._choice, self._share = _chosen(self.engine, self.inventory, self._submission, self._policy)
+        self._choice, self._share = _chosen(self.engine, self.inventory, self._submission, self._policy, self._own)
         self._offer = self._offered()
         self.on_gpu = decide(None, self._offer, self._policy, self._choice).outcome != "cpu"
 
@@ -143,7 +145,7 @@ class Place:
 
 
 def _chosen(
-    engine: Engine, inventory: Inventory, submission: Submission, policy: Policy
+    engine: Engine, inventory: Inventory, submission: Submission, policy: Policy, own: int
 ) -> tuple[Choice, float | None]:
     """The person's choice of devices, and the share of them as it was asked for."""
     asked = submission.resources
@@ -151,7 +153,7 @@ def _chosen(
     if ids and gpus is None:
         gpus = len(ids)
     check_share(engine, share, policy)
-    return choice_of(engine, inventory, submission.request, gpus, ids, share=share), share
+    return choice_of(engine, inventory, submission.request, gpus, ids, share=share, own=own), share
 
 
 def _check_unused(engine: Engine, submission: Submission) -> None:

@@ -32,7 +32,7 @@ from jupyter_paddle_gpu.services.jobs.placing import Site, choice_of
 from jupyter_paddle_gpu.services.jobs.submitting import Settled, settle
 from jupyter_paddle_gpu.services.jobs.taking import Desk
 from tests.matching.situations import HOST
-from tests.strategies.placing import choices, devices, estimates, policies
+from tests.strategies.placing import GIB, choices, devices, estimates, policies
 
 CELL = {"cell_type": "code", "id": "a", "metadata": {}, "outputs": [], "execution_count": None}
 SOURCE = "for x, y in loader:\n    net(x).mean().backward()\n    optimizer.step()"
@@ -160,3 +160,34 @@ def test_what_fits_the_machine_is_sought_for_who_is_refused() -> None:
         then = match(site, FACTS, estimated, detailed, Policy(), whole=estimated, meant=meant).placement.decision
         assert [way.request for way in then.ways] == [{"batch_size": 8}]
         asked.clear()
+
+
+def test_a_notebook_that_starts_its_processes_gets_a_device_for_each() -> None:
+    launch = "!python -m paddle.distributed.launch --nproc_per_node 2 train.py"
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{**CELL, "source": launch}]}
+    notebook = parse_notebook(content, Path("/nowhere/n.ipynb"))
+    for count, outcome in ((3, "run"), (1, "refuse")):
+        cards = tuple(
+            Device(
+                id=f"GPU-{at}", index=at, vendor="nvidia", name="Card",
+                memory_total=8 * GIB, memory_used=0, memory_free=8 * GIB,
+            )
+            for at in range(count)
+        )  # fmt: skip
+        inventory = Inventory(time=0, host=HOST, devices=cards)
+        settled = {"engines": {"local": LocalEngine()}, "inventory": lambda inventory=inventory: inventory}
+        settled["standing"] = lambda engine, devices, share=None: Standing()
+        settled["policies"] = SimpleNamespace(matching=Policy(), notices=NoticePolicy(), beside_file="", policy_file="")
+        made = lambda asked, where: FITTING  # noqa: E731
+        meant = lambda asked, where: msgspec.structs.replace(asked, target="gpu")  # noqa: E731
+        facts = inspect_notebook(notebook)
+        asked = EstimateRequest()
+        panel = match(Site(**settled), facts, made, asked, Policy(), whole=made, meant=meant).placement.decision
+        assert panel.outcome == outcome, panel
+        desk = Desk(**settled, estimates=Shown(FITTING, None))
+        try:
+            spec = settle(desk, notebook, Submission(), runs=False).spec
+        except RefusedError as refused:
+            assert (outcome, refused.decision.reason) == ("refuse", panel.reason)
+        else:
+            assert (spec.resources.gpus, spec.processes, len(panel.device_ids)) == (2, 1, 2)
