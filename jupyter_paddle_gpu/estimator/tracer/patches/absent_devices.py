@@ -6,6 +6,7 @@ It asks by name, or leaves by itself (`if use_gpu and not paddle.is_compiled_wit
 from __future__ import annotations
 
 import ast
+import builtins
 import linecache
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -45,6 +46,8 @@ class _Way(NamedTuple):
     last: int
     condition: CodeType
     said: tuple[CodeType, ...]
+    kind: type[BaseException]
+    """What is raised."""
 
 
 class AbsentDevices:
@@ -56,16 +59,17 @@ class AbsentDevices:
         self._tried: dict[str, tuple[_Tried, ...]] = {}
         self._ways: dict[str, tuple[_Way, ...]] = {}
 
-    def leaves(self, frame: FrameType) -> SystemExit | None:
+    def leaves(self, frame: FrameType) -> BaseException | None:
         """How the program leaves on hearing at this line that there is no GPU, with what it says; None: it goes on."""
         file, line = frame.f_code.co_filename, frame.f_lineno
         if file not in self._ways:
             self._ways[file] = tuple(_ways("".join(linecache.getlines(file))))
         way = next((one for one in self._ways[file] if one.first <= line <= one.last), None)
-        if way is None or not _value(way.condition, frame) or self.is_caught(SystemExit(1), frame):
+        if way is None or not _value(way.condition, frame) or self.is_caught(way.kind(1), frame):
             return None
         words = [said for one in way.said if isinstance(said := _value(one, frame), str)]
-        return SystemExit(" ".join(" ".join(words).split()) or 1)
+        said = " ".join(" ".join(words).split())
+        return way.kind(said or 1) if said or way.kind is SystemExit else way.kind()
 
     def is_caught(self, problem: BaseException, frame: FrameType | None) -> bool:
         """Whether the line at which a frame is, or one that called it, stands in a `try` that catches the problem."""
@@ -124,22 +128,57 @@ def _keep(found: AbsentDevices, frame: FrameType | None, device: str, problem: B
 
 
 def _ways(source: str) -> Iterator[_Way]:
-    """Where a file leaves, by a condition of its own."""
+    """Where a file leaves, by a condition of its own, or by what that was told before (`has = is_compiled_with_cuda()`,
+    then `if not has: exit()`)."""
     with suppress(SyntaxError, ValueError):
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.If) and any(map(_is_exit, node.body)):
-                said = [arg for one in node.body for arg in _arguments(one)]
-                codes = [compile(ast.Expression(one), "<left>", "eval") for one in (node.test, *said)]
-                yield _Way(node.test.lineno, node.test.end_lineno or node.test.lineno, codes[0], tuple(codes[1:]))
+        nodes = list(ast.walk(ast.parse(source)))
+        told = {one.targets[0].id: one for one in nodes
+                if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Name)}  # fmt: skip
+        for node in nodes:
+            found = _leaving(node)
+            if found is None:
+                continue
+            kind, test, said = found
+            names = {part.id for part in ast.walk(test) if isinstance(part, ast.Name)}
+            before = {name: told[name] for name in names if name in told and told[name].lineno < test.lineno}
+            asked: list[ast.expr | ast.stmt] = [test, *before.values()]
+            put = _Told({name: one.value for name, one in before.items()})
+            codes = [compile(ast.Expression(one), "<left>", "eval") for one in (put.visit(test), *said)]
+            for one in asked:
+                yield _Way(one.lineno, one.end_lineno or one.lineno, codes[0], tuple(codes[1:]), kind)
 
 
-def _is_exit(statement: ast.stmt) -> bool:
+class _Told(ast.NodeTransformer):
+    """Puts what names were bound to in their places."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """The value of a name, if it is one of these."""
+        return self._values.get(node.id, node)
+
+
+def _leaving(node: ast.AST) -> tuple[type[BaseException], ast.expr, list[ast.expr]] | None:
+    """What a statement raises by a condition, that condition, and what it says; None where it does not leave."""
+    match node:
+        case ast.Assert(test=test, msg=message):
+            missing = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+            return AssertionError, ast.fix_missing_locations(missing), [message] if message else []
+        case ast.If(test=test, body=body) if kinds := list(filter(None, map(_raised, body))):
+            return kinds[0], test, [arg for one in body for arg in _arguments(one)]
+    return None
+
+
+def _raised(statement: ast.stmt) -> type[BaseException] | None:
+    """What a statement ends the program with; None where it does not end it."""
     match statement:
-        case ast.Expr(ast.Call(func=ast.Name(name) | ast.Attribute(attr=name))):
-            return name in _LEAVING
-        case ast.Raise(exc=ast.Name("SystemExit") | ast.Call(func=ast.Name("SystemExit"))):
-            return True
-    return False
+        case ast.Expr(ast.Call(func=ast.Name(name) | ast.Attribute(attr=name))) if name in _LEAVING:
+            return SystemExit
+        case ast.Raise(exc=ast.Name(name) | ast.Call(func=ast.Name(name))):
+            kind = getattr(builtins, name, None)
+            return kind if isinstance(kind, type) and issubclass(kind, BaseException) else RuntimeError
+    return None
 
 
 def _arguments(statement: ast.stmt) -> list[ast.expr]:

@@ -137,6 +137,20 @@ def test_a_program_that_leaves_without_a_gpu_has_a_figure_and_its_own_words(run_
     assert (stop["error"], stop["device"]) == ("SystemExit: Set use_gpu as false", "GPU")
 
 
+@pytest.mark.skipif(paddle.is_compiled_with_cuda(), reason="a build for CPUs alone leaves")
+@pytest.mark.parametrize(("before", "error"), [
+    ("has = paddle.is_compiled_with_cuda()\nif not has:\n    print('no GPU')\n    exit()", "SystemExit: no GPU"),
+    ("assert paddle.is_compiled_with_cuda(), 'no GPU'", "AssertionError: no GPU"),
+    ("if not paddle.is_compiled_with_cuda():\n    raise RuntimeError('no GPU')", "RuntimeError: no GPU"),
+])  # fmt: skip
+def test_other_ways_to_leave_without_a_gpu_are_told_in_their_words(run_child, before, error):
+    found = run_child(
+        "trace", {"script": SCRIPT.format(before=before, inside="", behind="")}, {"script": {"target": "cpu"}}
+    )
+    assert found["script"]["peak"]
+    assert (found["script"]["stop"]["error"], found["script"]["stop"]["device"]) == (error, "GPU")
+
+
 LEFT = ("asked", "not asked")
 ON_CPU = {
     "set": ("paddle.set_device('gpu')", "paddle.set_device('gpu')"),
