@@ -70,11 +70,28 @@ _PARAMETERS = (".pdparams", ".pdopt", ".pdema")
 
 def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
-    is_state = isinstance(name, str) and name.endswith(_PARAMETERS)
-    if is_state and (name.startswith(WEIGHTS) or not os.path.exists(name)):  # noqa: PTH110 - as Paddle looks for it
+    is_weights = isinstance(name, str) and name.startswith(WEIGHTS)
+    is_state = is_weights and name.endswith(_PARAMETERS)
+    # As Paddle looks for it: what is saved in two files is loaded by the name that both begin with.
+    if is_state or (name and not is_weights and not _is_there(name)):
         session.note("weights_absent")
         return AbsentWeights()
-    return {} if isinstance(name, str) and name.startswith(WEIGHTS) else original(path, *args, **kwargs)
+    return {} if is_weights else original(path, *args, **kwargs)
+
+
+def _is_there(name: str) -> bool:
+    """Whether there is a file that `paddle.load` may take by this name."""
+    return any(os.path.exists(name + end) for end in ("", *_PARAMETERS))  # noqa: PTH110
+
+
+def _model_load(
+    session: Session, original: Callable[..., Any], self: Any, path: Any, *args: Any, **kwargs: Any
+) -> None:
+    """`Model.load`: a model whose weights are not here keeps its own."""
+    if _is_there(str(path)) or os.path.exists(f"{path}.pdmodel"):  # noqa: PTH110
+        original(self, path, *args, **kwargs)
+    else:
+        session.note("weights_absent")
 
 
 def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -110,6 +127,8 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (inspect, "getfile", _file), (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
+    (paddle.hapi.model.Model, "load", _model_load), (paddle.utils, "run_check", _nothing),
+    (paddle.utils.install_check, "run_check", _nothing),
     (paddle.utils.download, "get_weights_path_from_url", _weights),
     (paddle.utils.download, "get_path_from_url", _fetched), (paddle.utils.download, "_download", _refuse),
     (paddle.dataset.common, "download", _cached), (paddle.hapi.callbacks, "try_import", absent_modules.try_import),

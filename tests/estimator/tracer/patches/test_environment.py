@@ -76,6 +76,12 @@ SOURCES = {
     "loaded": LOADS.format(path="'absent/model.pdparams'"),
     "fetched": LOADS.format(path="paddle.utils.download.get_weights_path_from_url('https://a.invalid/a.pdparams')"),
     "fetched-by-its-own": OWN + LOADS.format(path="fetch('https://a.invalid/a.pdparams')"),
+    "vectors": "import paddle\nvectors = paddle.load('absent/glove.pdtensor')" + TRAINING,
+    "of-both": LOADS.format(path="'absent/model'"),
+    "model-load": MODEL.replace("paddle.enable_static()\n", "").replace(
+        "model.fit", "model.load('absent/final')\nmodel.fit"
+    ),
+    "checked": "import paddle\npaddle.utils.run_check()" + TRAINING,
     "missed": LOADS.format(path="required('absent/model.pdparams')"),
 }
 
@@ -103,6 +109,16 @@ def test_a_training_in_dynamic_mode_is_estimated_beside_it(traced, name):
 def test_without_weights_a_model_keeps_its_own(traced, name):
     assert traced[name]["peak"] == traced["plain"]["peak"]
     assert traced[name]["notes"] == ["weights_absent"]
+
+
+@pytest.mark.parametrize("name", ["vectors", "of-both", "model-load"])
+def test_whatever_paddle_loads_that_is_not_here_is_weights(traced, name):
+    assert (traced[name]["status"], traced[name]["notes"]) == ("ok", ["weights_absent"])
+
+
+def test_a_check_of_the_installation_leaves_the_mode_as_it_was(traced):
+    """It switches to static graphs and back, and runs programs of its own."""
+    assert (traced["checked"]["peak"], traced["checked"]["notes"]) == (traced["plain"]["peak"], [])
 
 
 def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):
