@@ -6,6 +6,7 @@ import contextlib
 import gc
 import importlib
 import io
+import re
 import time
 import warnings
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from ..kernels.registry import rule_of
 from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
+from ..patches.data.compared import Compared
 from ..patches.data.loader import Loaders
 from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
@@ -102,6 +104,7 @@ def traced(
     finally:
         runtime.close()
     result["reached"] = runtime.ledger.now
+    result["is_spread"] = runtime.of(Compared).is_spread
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
 
@@ -216,7 +219,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
     if run is not None and run.found.failures and not run.found.questions and not is_of_data:
         run.found.questions.append(run.found.failures[0])
-    if run is not None and not run.found.questions and run.found.trains:
+    if run is not None and not run.found.questions and (run.found.trains or _may_learn_elsewhere(runtime, run)):
         run.found.ask_absent()
     shared = _shared(runtime, run)
     questions, notes = shared["questions"], shared["notes"]
@@ -229,6 +232,15 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None and run.found.stop_if_told is not None:
         found[STOP_IF_TOLD] = run.found.stop_if_told
     return found
+
+
+_LEARNS = re.compile(r"\.(learn|fit|train|pretrain|finetune)\((?!\s*\))")
+"""Calls by which libraries train what they are given."""
+
+
+def _may_learn_elsewhere(runtime: Runtime, run: CellRun) -> bool:
+    """Whether a library that is not here may hold the training: `agent.learn(batch)` of one with agents of its own."""
+    return bool(_absent(runtime)) and any(map(_LEARNS.search, run.found.sources))
 
 
 def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) -> dict[str, Any]:

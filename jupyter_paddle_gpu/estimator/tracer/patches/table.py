@@ -21,7 +21,7 @@ from . import (
     static_graphs,
     tensor_methods,
 )
-from .data import datasets, files, loader, own_datasets, pictures, pretrained, texts
+from .data import compared, datasets, files, loader, own_datasets, pictures, pretrained, texts
 from .distributed import data_parallel, process_group, sharding
 from .patch import Patch, install
 from .trainers import clips, restored_images, text_images, weights
@@ -35,7 +35,7 @@ def table() -> Iterator[Patch]:
         tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
         environment, folders, static_graphs,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
-        pretrained, texts, weights, text_images, clips, restored_images, pictures, plots,
+        pretrained, texts, weights, text_images, clips, restored_images, pictures, plots, compared,
         started_programs,
     ):  # fmt: skip
         yield from module.patches()

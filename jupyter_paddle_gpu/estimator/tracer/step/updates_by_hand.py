@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Any
 
 from paddle.base.framework import EagerParamBase
 
+from .. import call_stack
 from ..eager.tensors import Tensors
 from ..memory.arrays import elements, known_state
 from .layers import LayerPaths
@@ -33,6 +35,8 @@ class UpdatesByHand:
         self._loss = 0
         self._trained: tuple[int, int] | None = None
         """The first tensor of the last update, and how often it had been written over."""
+        self._line = (0, 0)
+        """Cell and line of the loop that used the last gradient."""
         self._ends: list[int] = []
 
     @property
@@ -87,12 +91,20 @@ class UpdatesByHand:
         self._is_by_gradients = True
         state = known_state(tensor)
         trained = id(tensor), 0 if state is None else state.writes
-        if trained == self._trained and not isinstance(tensor, EagerParamBase):
+        line = call_stack.place()
+        is_shown = trained == self._trained and not isinstance(tensor, EagerParamBase)
+        if is_shown and not (line == self._line and self._is_fed()):
             self._ends.clear()  # the same numbers again: gradients are shown here, nothing is trained
-        self._trained = trained
+        self._trained, self._line = trained, line
         self.elements, self._since = self._since or self.elements, {}
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
         self._ends.append(self.runtime.ledger.now)
+
+    def _is_fed(self) -> bool:
+        """Whether new data has come since the last update: a loop over batches is meant as a training."""
+        begin = self._ends[-1] if self._ends else 0
+        since = takewhile(lambda record: record.start >= begin, reversed(self.runtime.ledger.records))
+        return any(record.kind == "inputs" for record in since)
 
     def window(self) -> tuple[int, int] | None:
         """The last step, where the one before has as many operations: it is one of a loop's."""

@@ -55,11 +55,11 @@ def suggested(
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
             traced += found.get("reached", 0)
             if _goes_on(found, {**known, **tried}, question["kind"]) and (
-                held is None or _RANKS[found["status"]] > _RANKS[held[2]["status"]]
+                held is None or _rank(found) > _rank(held[2])
             ):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
-            if held is not None and (held[2]["status"] == "ok" or number >= last):
+            if held is not None and (_rank(held[2]) == max(_RANKS.values()) or number >= last):
                 break
             order.told(answer, found)
             if source in {HELD, PRINTED} and found["status"] == "would_stop":
@@ -143,6 +143,11 @@ def _of_items(answer: str, count: int) -> str:
 def _input(answer: Any) -> str:
     """All but the last thing of a description; empty where there is but one."""
     return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
+
+
+def _rank(result: Result) -> float:
+    """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant."""
+    return _RANKS[result["status"]] - 0.5 * bool(result.get("is_spread"))
 
 
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:

@@ -245,12 +245,16 @@ def text(batch: Any) -> str:
     return " ".join(found)
 
 
-def as_unknown(batch: Any) -> Any:
-    """The batch with its arrays as ones whose numbers nobody knows; tensors stay as `made` gives them."""
+def as_unknown(batch: Any, *, are_tensors: bool = False) -> Any:
+    """The batch with its arrays as ones whose numbers nobody knows; tensors stay as `made` gives them.
+
+    Args:
+        are_tensors: whether its arrays become tensors, as a loader's do.
+    """
     if isinstance(batch, (list, tuple)):
-        return [as_unknown(one) for one in batch]
+        return [as_unknown(one, are_tensors=are_tensors) for one in batch]
     if isinstance(batch, dict):
-        return {name: as_unknown(one) for name, one in batch.items()}
-    if isinstance(batch, Made):
-        return Made(batch.shape, batch.dtype, None)
+        return {name: as_unknown(one, are_tensors=are_tensors) for name, one in batch.items()}
+    if isinstance(batch, Made) or (are_tensors and isinstance(batch, np.ndarray) and batch.dtype.kind in "biufc"):
+        return Made(tuple(batch.shape), str(batch.dtype), None)
     return unknown(batch) if isinstance(batch, np.ndarray) else batch

@@ -224,7 +224,7 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
         return None
     if found is not None:
         data.followed[name] = followed.text(found)
-    return followed.as_unknown(found)
+    return followed.as_unknown(found, are_tensors=True)
 
 
 def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:

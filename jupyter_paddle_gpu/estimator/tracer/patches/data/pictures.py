@@ -6,7 +6,9 @@ What a transform makes of a made-up picture says how large a sample is (`followe
 from __future__ import annotations
 
 import collections
+import errno
 import functools
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +21,7 @@ from ...session import Session
 from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
 from ..absent_modules import AbsentModule, stands_for
+from ..awaited import Awaited
 from ..patch import Patch
 from . import followed, loader
 
@@ -133,6 +136,15 @@ def _computed(name: str, *args: Any, **kwargs: Any) -> Any:
     return array
 
 
+def _read(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+    """`cv2.imread` and Paddle's `image_load` by it: of a picture that is not here OpenCV gives None, with which a
+    program fails far from the cause."""
+    found = original(path, *args, **kwargs)
+    if found is None and isinstance(path, (str, os.PathLike)) and not os.path.exists(path):  # noqa: PTH110
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    return found
+
+
 def patches() -> Iterator[Patch]:
     """Folders of pictures, and what is done with a picture."""
     yield Patch(paddle.vision.datasets.DatasetFolder, "__init__", _folder)
@@ -141,3 +153,6 @@ def patches() -> Iterator[Patch]:
     yield Patch(paddle.vision.transforms.Compose, "__call__", _transformed)
     yield Patch(paddle.vision.transforms.BaseTransform, "__call__", _transformed)
     yield Patch(paddle.vision.transforms.functional, "resize", _resized)
+    yield Patch(Awaited("cv2"), "imread", _read)
+    for module in (paddle.vision, paddle.vision.image):
+        yield Patch(module, "image_load", _read)

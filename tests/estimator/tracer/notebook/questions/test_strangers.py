@@ -1,0 +1,166 @@
+"""What notebooks of people nobody here knows were told wrong at first: each is a small program of the same kind."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+RATINGS = """
+import paddle
+from paddle import nn
+rows = open('absent/u.data').read().split()
+users, items, stars = ([int(row[k]) for row in rows] for k in range(3))
+data = paddle.io.TensorDataset([paddle.to_tensor(users), paddle.to_tensor(items), paddle.to_tensor(stars)])
+loader = paddle.io.DataLoader(data, batch_size=64, shuffle=True)
+class Factors(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.user, self.item, self.bias = nn.Embedding(50, 8), nn.Embedding(90, 8), nn.Embedding(50, 1)
+    def forward(self, user, item):
+        return (self.user(user) * self.item(item)).sum(axis=1) + self.bias(user).squeeze()
+net = Factors()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for user, item, star in loader:
+    loss = nn.functional.mse_loss(net(user, item), star.astype('float32'))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+WORDS = """
+import paddle
+from paddle import nn
+class Vocab:
+    def __init__(self, sentences):
+        self.known = {word: n for n, word in enumerate(sorted({word for one in sentences for word in one}))}
+    def __len__(self):
+        return len(self.known)
+    def __getitem__(self, words):
+        return self.known.get(words, 0) if isinstance(words, str) else [self[word] for word in words]
+class Pairs(paddle.io.Dataset):
+    def __init__(self, path, length):
+        super().__init__()
+        sentences = [line.split() for line in open(path)]
+        self.vocab = Vocab(sentences)
+        self.ids, self.sizes = [], []
+        for words in sentences:
+            words = words[:length]
+            self.ids.append(paddle.to_tensor(self.vocab[words] + [0] * (length - len(words)), dtype='int64'))
+            self.sizes.append(paddle.to_tensor(len(words), dtype='float32'))
+    def __getitem__(self, i):
+        return self.ids[i], self.sizes[i]
+    def __len__(self):
+        return len(self.ids)
+loader = paddle.io.DataLoader(Pairs('absent.txt', 24), batch_size=16)
+table, out = nn.Embedding(300, 8), nn.Linear(8, 1)
+optimizer = paddle.optimizer.SGD(parameters=[*table.parameters(), *out.parameters()])
+for ids, sizes in loader:
+    known = (paddle.arange(24)[None, :].astype('float32') < sizes[:, None]).astype('float32')
+    (out(table(ids)).squeeze(-1) * known).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+MASKS = """
+import numpy as np, os, paddle
+from PIL import Image
+from paddle import nn
+class Pets(paddle.io.Dataset):
+    def __init__(self, folder):
+        self.names = sorted(os.listdir(folder))
+    def __getitem__(self, i):
+        picture = np.array(Image.open(self.names[i]).convert('RGB').resize((40, 32)), 'float32').transpose((2, 0, 1))
+        mask = np.array(Image.open(self.names[i]).convert('L').resize((40, 32))).astype('int64') - 1
+        return picture, mask[None]
+    def __len__(self):
+        return len(self.names)
+model = paddle.Model(nn.Conv2D(3, 3, 1))
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), nn.CrossEntropyLoss(axis=1))
+model.fit(Pets('absent'), batch_size=4, epochs=2)
+"""
+OPENCV = """
+import pathlib, sys, tempfile
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "cv2.py").write_text("def imread(path, flags=1): return None")
+sys.path.insert(0, str(folder))
+"""
+PICTURE = """
+import paddle
+{imports}
+picture = {read}[..., ::-1]
+net = paddle.nn.Conv2D(3, 4, 3)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([2, 3, 16, 16])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SCRATCH = """
+import paddle
+def update(parameters, rate, size):
+    with paddle.no_grad():
+        for one in parameters:
+            one -= rate * one.grad / size  # another tensor in Paddle: what is trained stays as it was
+            one.clear_gradient()
+weight = paddle.randn([20, 3])
+weight.stop_gradient = False
+data = paddle.io.TensorDataset([paddle.rand([256, 20]), paddle.rand([256, 3])])
+for x, y in paddle.io.DataLoader(data, batch_size=32):
+    loss = ((x @ weight - y) ** 2).sum()
+    loss.backward()
+    update([weight], 0.1, 32)
+"""
+AGENT = """
+import numpy, paddle
+import absent_agents
+class Model(absent_agents.Model):
+    def __init__(self):
+        super().__init__()
+        self.out = paddle.nn.Linear(4, 2)
+agent = absent_agents.Agent(absent_agents.DQN(Model()))
+for step in range(10):
+    loss = agent.learn(numpy.zeros((8, 4)), numpy.zeros(8))
+"""
+SOURCES = {
+    "ratings": RATINGS, "words": WORDS, "masks": MASKS, "scratch": SCRATCH, "agent": AGENT,
+    "opencv": OPENCV + PICTURE.format(imports="import cv2", read="cv2.imread('absent.jpg')"),
+    "paddle": OPENCV + PICTURE.format(imports="", read="paddle.vision.image_load('absent.jpg', backend='cv2')"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def traced(run_child):
+    return run_child("trace", SOURCES)
+
+
+def test_numbers_that_a_loss_would_compare_all_with_all_are_not_suggested(traced):
+    """`mse_loss` of [64] and [64, 1] is one of [64, 64], with a figure that nobody meant."""
+    (asked,) = traced["ratings"]["questions"]
+    assert asked["suggestion"].split()[:2] == ["int64[64]", "int64[64]"]
+    assert asked["suggestion"].endswith("[64]")
+
+
+def test_a_vocabulary_tells_words_from_lists_of_them(traced):
+    assert traced["words"]["status"] == "ok", traced["words"]["questions"]
+    assert traced["words"]["inputs"] == ["int64[16, 24]", "float32[16]"]
+
+
+def test_numbers_of_made_up_pictures_are_no_labels(traced):
+    """A black mask less one is a class that there is not."""
+    assert (traced["masks"]["status"], traced["masks"]["questions"]) == ("ok", [])
+    assert traced["masks"]["inputs"] == ["float32[4, 3, 32, 40]", "int64[4, 1, 32, 40]"]
+
+
+@pytest.mark.parametrize("name", ["opencv", "paddle"])
+def test_a_picture_that_opencv_does_not_find_is_data_that_is_not_here(traced, name):
+    assert traced[name]["status"] == "ok", traced[name]["stop"]
+    assert "data_absent" in traced[name]["notes"]
+
+
+def test_a_loop_of_which_the_update_changes_nothing_has_a_step_all_the_same(traced):
+    assert traced["scratch"]["status"] == "ok"
+    assert traced["scratch"]["batch_size"] == 32
+
+
+def test_a_training_within_a_library_that_is_not_here_asks_for_the_library(traced):
+    asked = [one["params"] for one in traced["agent"]["questions"]]
+    assert {"module": "absent_agents"} in asked
