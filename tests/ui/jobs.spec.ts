@@ -80,6 +80,9 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await expect(job.getByRole('slider', { name: /^loss over time/ })).toBeVisible();
   await expect(job.getByText('loss, last run').first()).toBeVisible();
   await expect(job.getByRole('img', { name: 'Figure 1, of cell 3' })).toBeVisible();
+  // Nothing unseen makes the page wider than it is.
+  const sideways = (page: Element) => page.scrollWidth - page.clientWidth;
+  expect(await job.locator('.jp-PaddleGpu-tabPanel').evaluate(sideways)).toBe(0);
   await expect(job.getByRole('region', { name: 'Facts' })).toContainText(
     'LEARNING_RATE 0.1 → 0.3'
   );

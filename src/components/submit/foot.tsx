@@ -72,7 +72,9 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         </Button>
       </div>
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-        {summary(model, training, engine, trans)}
+        {submission.isSubmitting
+          ? trans.__('Being submitted; its step is traced first…')
+          : summary(model, training, engine, trans)}
         {different.map(words => (
           <React.Fragment key={words}>
             {' · '}

@@ -21,7 +21,9 @@ export class Rematch {
       this._matched = { placed, devices };
       return false;
     }
-    const tellsTimes = placement.decision?.outcome === 'wait';
+    const tellsTimes =
+      placement.decision?.outcome === 'wait' ||
+      placement.verdicts.some(({ reason }) => reason.code.startsWith('waits_'));
     return (
       Date.now() - placed > REMATCH_TIME &&
       (tellsTimes || isMoved(this._matched.devices, devices))
