@@ -1,4 +1,4 @@
-/** Puts the parts into JupyterLab: panel, commands, job views, notifications. */
+/** Registers names with JupyterLab: panel, commands, icons, settings. What lies behind them is read when it is needed. */
 
 import {
   ILabShell,
@@ -10,30 +10,23 @@ import { ICommandPalette, IToolbarWidgetRegistry, Notification } from '@jupyterl
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
-import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
+import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
-import { Announcements, endOfJob, endOfSweep, type IBoard, type IEnd } from './announcements';
-import { Api } from './api';
+import type { Actions } from './actions';
 import { addCommands } from './commands';
 import type { IApp } from './components/common/context';
-import { opened } from './components/common/opened';
-import { EventStream } from './events';
-import { BrowserNotices } from './places/browserNotices';
-import { CellBadge } from './places/cellBadge';
-import { isInView } from './places/inView';
-import { followJobLinks } from './places/jobLinks';
-import { ActiveNotebook } from './models/notebook/notebook';
-import { PanelModel } from './models/panel';
-import { Remembered } from './models/notebook/remembered';
-import { isScript, Script } from './models/notebook/script';
+import type { PanelModel } from './models/panel';
+import { Once } from './once';
+import { PanelWidget } from './panelWidget';
 import { addPlaces } from './places';
-import { Tabs } from './tabs';
+import { followJobLinks } from './places/jobLinks';
 import { CommandIDs, DOMAIN, IPaddleGpuModel, PRODUCT } from './tokens';
-import { PanelWidget } from './widgets';
+import { tabOf, Trackers } from './trackers';
 
 const PLUGIN = 'jupyter-paddle-gpu:plugin';
 
@@ -52,17 +45,16 @@ const model: JupyterFrontEndPlugin<IPaddleGpuModel> = {
     state: IStateDB | null
   ) => {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
-    const api = new Api({
-      serverSettings: app.serviceManager.serverSettings,
-      language: () => translator?.languageCode ?? 'en',
-      trans
+    const once = new Once<PanelModel>(async () => {
+      const { makeModel } = await import('./session');
+      return makeModel(app, tracker, trans, translator, state);
     });
-    const notebook = new ActiveNotebook(
-      tracker,
-      id => app.shell.activateById(id),
-      NotebookActions.executed
-    );
-    return new PanelModel(api, new EventStream(api), notebook, new Remembered(state));
+    return {
+      get model() {
+        return once.value;
+      },
+      load: () => once.get()
+    };
   }
 };
 
@@ -86,7 +78,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
   ],
   activate: async (
     app: JupyterFrontEnd,
-    model: IPaddleGpuModel,
+    lazy: IPaddleGpuModel,
     notebooks: INotebookTracker,
     documents: IDocumentManager,
     translator: ITranslator | null,
@@ -103,155 +95,118 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const trans = (translator ?? nullTranslator).load(DOMAIN);
     const context: IApp = {
       trans,
-      language: model.api.language,
+      language: translator?.languageCode.replace('_', '-') || 'en',
       commands: app.commands,
       engineTitle: name =>
-        model.engines.find(engine => engine.name === name)?.title.message ?? name,
-      deviceOf: id => model.inventory?.devices.find(device => device.id === id)
+        lazy.model?.engines.find(engine => engine.name === name)?.title.message ?? name,
+      deviceOf: id => lazy.model?.inventory?.devices.find(device => device.id === id)
     };
-    const tabs = new Tabs(app.shell, context, model, documents);
-    const panel = new PanelWidget(context, model);
+    const trackers = new Trackers();
+    const session = new Once<Actions>(async () => {
+      const [{ beginSession }, model] = await Promise.all([import('./session'), lazy.load()]);
+      const actions = beginSession(model, {
+        ...{ app, context, trackers, panel, showPanel, scriptPath, settings, notebooks },
+        ...{ documents, shell, files, state, statusBar }
+      });
+      app.commands.notifyCommandChanged();
+      return actions;
+    });
+    const read = async () => {
+      await session.get();
+      const { readPanel } = await import('./session');
+      return readPanel(await lazy.load());
+    };
+    const panel = new PanelWidget(context, read);
     panel.id = 'jp-PaddleGpu-panel';
     const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
-    const open = (end?: IEnd) => {
-      const [command, args] = !end
-        ? [CommandIDs.openPanel, {}]
-        : end.kind === 'sweep'
-          ? [CommandIDs.openJobs, { sweep: end.id }]
-          : [CommandIDs.openJob, { id: end.id }];
-      void app.commands.execute(command, args);
-    };
-    const notices = new BrowserNotices(trans, open);
-    const badge = new CellBadge(model, trans, job => {
-      const [command, args] = job
-        ? [CommandIDs.openJob, { id: job }]
-        : [CommandIDs.openPanel, { mode: 'side' }];
-      void app.commands.execute(command, args);
-    });
-    followJobLinks(id => void app.commands.execute(CommandIDs.openJob, { id }));
-    const apply = () => {
-      badge.isOn = settings?.get('cellBadge').composite !== false;
-      const isOn = settings?.get('notifyInBrowser').composite === true;
-      if (isOn && !notices.isOn) {
-        void notices.ask();
+    const isLeft = () => settings?.get('side').composite === 'left';
+    const load = () => void session.get().catch(() => undefined);
+
+    const showPanel = (mode: string) => {
+      let tab = trackers.panel;
+      if (mode !== 'main') {
+        // A tab that lies behind the notebook would cover it: then the panel goes to the side.
+        const shown = tab && (mode === 'focus' || tab.isVisible) ? tab : panel;
+        if (shown === panel || mode === 'focus') {
+          app.shell.activateById(shown.id);
+        }
+        if (mode === 'focus') {
+          (tab?.content ?? panel).focus();
+        }
+        return;
       }
-      notices.isOn = isOn;
-      model.autoEstimate = settings?.get('autoEstimate').composite === true;
-      model.follows = settings?.get('follow').composite !== false;
+      if (!tab) {
+        const content = new PanelWidget(context, read);
+        content.title.label = PRODUCT;
+        content.title.closable = true;
+        tab = tabOf(content, 'jp-PaddleGpu-panelTab');
+        void trackers.panels.add(tab);
+        app.shell.add(tab, 'main');
+      }
+      app.shell.activateById(tab.id);
+      // Twice the same side by side takes the room of the notebook.
+      if (panel.isVisible) {
+        if (isLeft()) {
+          shell?.collapseLeft();
+        } else {
+          shell?.collapseRight();
+        }
+      }
+    };
+    const scriptPath = (args: ReadonlyPartialJSONObject) => {
+      const { currentWidget } = app.shell;
+      const selected = files?.tracker.currentWidget?.selectedItems().next().value;
+      const path =
+        typeof args.path === 'string'
+          ? args.path
+          : args.from === 'files'
+            ? selected?.path
+            : currentWidget && documents.contextForWidget(currentWidget)?.path;
+      return path?.endsWith('.py') ? path : null;
+    };
+
+    app.shell.add(panel, isLeft() ? 'left' : 'right', { rank: 700 });
+    restorer?.add(panel, 'jupyter-paddle-gpu');
+    // Beside its twin it would take the room of the notebook: there is one panel, where it was asked for last.
+    panel.seen.connect(() => trackers.panel?.close());
+    followJobLinks(id => void app.commands.execute(CommandIDs.openJob, { id }));
+    addPlaces({
+      ...{ app, panel, notebooks, trans, state, toolbars, launcher, load },
+      opensOnce: () => settings?.get('openOnce').composite !== false,
+      hasBadge: () => settings?.get('cellBadge').composite !== false
+    });
+    // The browser is asked whether it may tell as soon as that is wished.
+    const apply = () => {
+      if (settings?.get('notifyInBrowser').composite === true) {
+        load();
+      }
     };
     settings?.changed.connect(apply);
     apply();
-    app.shell.add(panel, settings?.get('side').composite === 'left' ? 'left' : 'right', {
-      rank: 700
-    });
-    restorer?.add(panel, 'jupyter-paddle-gpu');
-    // Beside its twin it would take the room of the notebook: there is one panel, where it was asked for last.
-    panel.seen.connect(() => tabs.panel?.close());
-    addPlaces({
-      ...{ app, model, panel, notebooks, trans, state, toolbars, launcher, statusBar },
-      opensOnce: () => settings?.get('openOnce').composite !== false
-    });
 
     addCommands({
       commands: app.commands,
-      model,
-      notebooks,
       trans,
-      showPanel: mode => {
-        if (mode !== 'main') {
-          const tab = tabs.panel;
-          // A tab that lies behind the notebook would cover it: then the panel goes to the side.
-          const shown = tab && (mode === 'focus' || tab.isVisible) ? tab : panel;
-          if (shown === panel || mode === 'focus') {
-            app.shell.activateById(shown.id);
-          }
-          if (mode === 'focus') {
-            (tab?.content ?? panel).focus();
-          }
-          return;
-        }
-        tabs.showPanel();
-        // Twice the same side by side takes the room of the notebook.
-        if (panel.isVisible && shell) {
-          if (settings?.get('side').composite === 'left') {
-            shell.collapseLeft();
-          } else {
-            shell.collapseRight();
-          }
-        }
-      },
-      showJob: id => tabs.showJob(id),
-      showViewer: (...what) => tabs.showViewer(...what),
-      showJobs: (compared, sweep) => tabs.showJobs(compared, sweep),
-      askAndRerun: async job => {
-        const { Planner, rerunWith } = await opened(import('./pages'));
-        const devices = model.inventory?.devices.length ?? 0;
-        return rerunWith(context, model.jobs, new Planner(model.api), job, devices);
-      },
-      openPath: path => void documents.openOrReveal(path),
-      openSource: (job, cell) => tabs.openNotebook(job, 'source', cell),
-      activate: async id => {
-        const notebook = notebooks.find(one => one.id === id);
-        if (notebook && notebook !== notebooks.currentWidget) {
-          app.shell.activateById(id);
-          await new Promise<void>(done => {
-            const slot = () => {
-              notebooks.currentChanged.disconnect(slot);
-              done();
-            };
-            notebooks.currentChanged.connect(slot);
-          });
-        }
-        await notebook?.context.ready;
-      },
-      chosenNotebook: async () => {
-        const selected = files?.tracker.currentWidget?.selectedItems().next().value;
-        const widget = selected ? documents.openOrReveal(selected.path) : undefined;
-        await widget?.revealed;
-        return widget?.id ?? null;
-      },
-      chosenScript: args => {
-        const context = app.shell.currentWidget
-          ? documents.contextForWidget(app.shell.currentWidget)
-          : undefined;
-        const selected = files?.tracker.currentWidget?.selectedItems().next().value;
-        const path =
-          typeof args.path === 'string'
-            ? args.path
-            : args.from === 'files'
-              ? selected?.path
-              : context?.path;
-        return path && isScript(path) ? new Script(path, documents) : null;
-      },
-      currentJob: () => tabs.currentJob(shell?.currentWidget ?? null)
+      hasNotebook: args => args.from === 'files' || notebooks.currentWidget !== null,
+      hasScript: args => scriptPath(args) !== null,
+      showPanel,
+      known: () => session.value,
+      actions: () =>
+        session.get().catch(error => {
+          Notification.error(trans.__('The server does not answer. Jobs go on without it.'));
+          throw error;
+        })
     });
-
-    // Whoever goes back to the notebook or to the script means that one.
-    shell?.currentChanged.connect((_, { newValue }) => {
-      const context = newValue ? documents.contextForWidget(newValue) : undefined;
-      if (newValue && newValue === notebooks.currentWidget) {
-        model.notebook.leave();
-      } else if (context && context.path === model.notebook.lastScript) {
-        model.notebook.show(new Script(context.path, documents));
-      }
-    });
-
-    // Of several notebooks the one in view is meant, also where a job's page lies over the active one.
-    shell?.layoutModified.connect(() => model.notebook.look());
-
+    notebooks.currentChanged.connect(() => app.commands.notifyCommandChanged());
     if (restorer) {
-      tabs.restore(restorer);
+      trackers.restore(restorer);
     }
 
     const category = PRODUCT;
     for (const command of [CommandIDs.openPanel, CommandIDs.estimate, CommandIDs.submit]) {
       palette?.addItem({ command, category });
     }
-    palette?.addItem({
-      command: CommandIDs.openPanel,
-      category,
-      args: { mode: 'main' }
-    });
+    palette?.addItem({ command: CommandIDs.openPanel, category, args: { mode: 'main' } });
     for (const command of [
       CommandIDs.openJob,
       CommandIDs.openNotebook,
@@ -264,34 +219,6 @@ const plugin: JupyterFrontEndPlugin<void> = {
     ]) {
       palette?.addItem({ command, category });
     }
-
-    const board: IBoard = {
-      show: (text, type, { autoClose, open }) =>
-        Notification.emit(text, type, {
-          autoClose,
-          actions: [{ label: trans.__('Open'), callback: open }]
-        }),
-      has: id => Notification.manager.has(id),
-      dismiss: id => Notification.dismiss(id)
-    };
-    const announcements = new Announcements(board, trans, open);
-    const tell = (end: IEnd) => {
-      notices.tell(end);
-      // What is on the screen says it itself, and a message would lie over it.
-      if (settings?.get('notify').composite !== false && !isInView(end)) {
-        announcements.tell(end);
-      }
-    };
-    model.jobs.ended.connect((_, job) => {
-      if (model.takeOpening(job.id) && job.state === 'succeeded') {
-        void app.commands.execute(CommandIDs.openNotebook, { id: job.id });
-      }
-      // Of a sweep the end is told, not that of each trial.
-      if (job.spec.trial === null) {
-        tell(endOfJob(job));
-      }
-    });
-    model.plans.ended.connect((_, sweep) => tell(endOfSweep(sweep, trans)));
   }
 };
 

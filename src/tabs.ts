@@ -1,7 +1,7 @@
-/** Tabs in the main area: the panel as one, each job, and the page of all jobs. */
+/** Tabs in the main area: each job, and the page of all jobs. */
 
-import type { ILayoutRestorer, JupyterFrontEnd } from '@jupyterlab/application';
-import { MainAreaWidget, Notification, WidgetTracker } from '@jupyterlab/apputils';
+import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { Notification } from '@jupyterlab/apputils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IFrame } from '@jupyterlab/ui-components';
@@ -13,47 +13,28 @@ import type { IJob } from './domain';
 import { paddleGpuIcon } from './icons';
 import { VIEWERS } from './models/jobs/runs';
 import type { PanelModel } from './models/panel';
-import { CommandIDs, PRODUCT } from './tokens';
-import { JobsWidget, JobWidget, PanelWidget } from './widgets';
+import { tabOf, type Trackers } from './trackers';
+import { JobsWidget, JobWidget } from './widgets';
 
 export class Tabs {
   constructor(
     private readonly _shell: JupyterFrontEnd.IShell,
     private readonly _context: IApp,
     private readonly _model: PanelModel,
-    private readonly _documents: IDocumentManager
+    private readonly _documents: IDocumentManager,
+    private readonly _open: Trackers
   ) {}
 
   /** Id of the job whose tab this is; undefined for every other widget. */
   currentJob(widget: Widget | null): string | undefined {
-    const job = this._jobs.currentWidget;
+    const job = this._open.jobs.currentWidget;
     return job && widget === job ? job.content.model.id : undefined;
-  }
-
-  /** The panel as a tab, where it is one. */
-  get panel(): MainAreaWidget<PanelWidget> | null {
-    const tab = this._panels.currentWidget;
-    return tab && !tab.isDisposed ? tab : null;
-  }
-
-  /** Show the panel as a tab, a new one where there is none. */
-  showPanel(): void {
-    let tab = this.panel;
-    if (!tab) {
-      const content = new PanelWidget(this._context, this._model);
-      content.title.label = PRODUCT;
-      content.title.closable = true;
-      tab = this._tab(content, 'jp-PaddleGpu-panelTab');
-      void this._panels.add(tab);
-      this._shell.add(tab, 'main');
-    }
-    this._shell.activateById(tab.id);
   }
 
   /** Show a job; one that the list does not know yet is asked for. */
   async showJob(id: string): Promise<void> {
     const model = this._model;
-    let tab = this._jobs.find(item => item.content.model.id === id);
+    let tab = this._open.jobs.find(item => item.content.model.id === id);
     this._learn();
     if (!tab) {
       if (!model.jobs.get(id)) {
@@ -64,15 +45,15 @@ export class Tabs {
       }
       const view = await this._read(model.views.open(id));
       // Two may have asked for it meanwhile.
-      tab = this._jobs.find(item => item.content.model.id === id);
+      tab = this._open.jobs.find(item => item.content.model.id === id);
       if (tab || !view) {
         view?.dispose();
       } else {
         const content = new JobWidget(this._context, view, (...where) => {
           void this.openNotebook(...where);
         });
-        tab = this._tab(content);
-        void this._jobs.add(tab);
+        tab = tabOf(content);
+        void this._open.jobs.add(tab);
         this._shell.add(tab, 'main');
       }
     }
@@ -84,7 +65,7 @@ export class Tabs {
   /** Show another project's page, VisualDL's or TensorBoard's, on a job's curves. */
   showViewer(job: IJob, viewer: string, url: string): void {
     const id = `jp-PaddleGpu-${viewer}-${job.id}`;
-    let tab = this._viewers.find(item => item.id === id);
+    let tab = this._open.viewers.find(item => item.id === id);
     if (!tab) {
       const content = new IFrame({
         sandbox: ['allow-same-origin', 'allow-scripts', 'allow-downloads', 'allow-forms']
@@ -94,8 +75,8 @@ export class Tabs {
       content.title.closable = true;
       content.title.label = `${VIEWERS[viewer]} · ${job.spec.name}`;
       content.node.querySelector('iframe')?.setAttribute('title', content.title.label);
-      tab = this._tab(content, id);
-      void this._viewers.add(tab);
+      tab = tabOf(content, id);
+      void this._open.viewers.add(tab);
       this._shell.add(tab, 'main');
     }
     this._shell.activateById(id);
@@ -108,12 +89,12 @@ export class Tabs {
     if (!read) {
       return;
     }
-    let tab = this._pages.currentWidget;
+    let tab = this._open.pages.currentWidget;
     if (!tab || tab.isDisposed) {
       const { api, jobs, plans } = this._model;
       const page = new read.JobsPageModel(api, jobs, plans, this._context.trans);
-      tab = this._tab(new JobsWidget(this._context, this._model.events, page));
-      void this._pages.add(tab);
+      tab = tabOf(new JobsWidget(this._context, this._model.events, page));
+      void this._open.pages.add(tab);
       this._shell.add(tab, 'main');
     }
     this._shell.activateById(tab.id);
@@ -155,21 +136,6 @@ export class Tabs {
     }
   }
 
-  /** Open the tabs anew that were open before a reload. */
-  restore(restorer: ILayoutRestorer): void {
-    void restorer.restore(this._jobs, {
-      command: CommandIDs.openJob,
-      args: tab => ({ id: tab.content.model.id }),
-      name: tab => tab.content.model.id
-    });
-    void restorer.restore(this._pages, { command: CommandIDs.openJobs, name: () => 'jobs' });
-    void restorer.restore(this._panels, {
-      command: CommandIDs.openPanel,
-      args: () => ({ mode: 'main' }),
-      name: () => 'panel'
-    });
-  }
-
   /** Ask the server for what pages name (engines by their titles), where no panel has yet. */
   private _learn(): void {
     if (!this._model.isReady) {
@@ -187,24 +153,4 @@ export class Tabs {
       return null;
     }
   }
-
-  private _tab<T extends Widget>(content: T, id = `${content.id}-tab`): MainAreaWidget<T> {
-    const tab = new MainAreaWidget({ content });
-    tab.id = id;
-    tab.toolbar.hide();
-    return tab;
-  }
-
-  private readonly _jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
-    namespace: 'jupyter-paddle-gpu-jobs'
-  });
-  private readonly _pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
-    namespace: 'jupyter-paddle-gpu-jobs-page'
-  });
-  private readonly _viewers = new WidgetTracker<MainAreaWidget<IFrame>>({
-    namespace: 'jupyter-paddle-gpu-viewers'
-  });
-  private readonly _panels = new WidgetTracker<MainAreaWidget<PanelWidget>>({
-    namespace: 'jupyter-paddle-gpu-panels'
-  });
 }

@@ -46,4 +46,9 @@ export const IPaddleGpuModel = new Token<IPaddleGpuModel>(
   'What trains in the active notebook, what it takes, where it fits, and the jobs.'
 );
 
-export type IPaddleGpuModel = PanelModel;
+export interface IPaddleGpuModel {
+  /** The state; null until something needs it. */
+  readonly model: PanelModel | null;
+  /** Read what it is made of, where nobody has yet. */
+  load(): Promise<PanelModel>;
+}

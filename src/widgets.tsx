@@ -1,9 +1,8 @@
-/** The widgets that JupyterLab's shell holds; everything in them is drawn by components. */
+/** The pages of jobs as JupyterLab's shell holds them; everything in them is drawn by components. */
 
 import { ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { IDisposable } from '@lumino/disposable';
-import { type ISignal, Signal } from '@lumino/signaling';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
@@ -13,87 +12,11 @@ import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
 import type { JobsPage } from './models/jobs/jobsPage';
 import type { JobView } from './models/job/jobView';
-import type { PanelModel } from './models/panel';
 import { jobTitle } from './models/jobs/runs';
 import { pageOf } from './places/inView';
-import { PRODUCT } from './tokens';
 
-const Panel = whenOpened(async () => (await import('./components/panel')).Panel);
 const JobPage = whenOpened(async () => (await import('./pages')).JobPage);
 const JobsPageComponent = whenOpened(async () => (await import('./pages')).JobsPage);
-
-/** The panel, in a sidebar or as a tab. Nothing is drawn before it is first seen; it listens while it is. */
-export class PanelWidget extends ReactWidget {
-  constructor(
-    private readonly _app: IApp,
-    private readonly _model: PanelModel
-  ) {
-    super();
-    this.addClass('jp-PaddleGpu');
-    this.addClass('jp-PaddleGpu-sized');
-    this.title.icon = paddleGpuIcon;
-    this.title.caption = _app.trans.__('Paddle GPU: what trains, what it takes, where it fits');
-    this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', PRODUCT);
-  }
-
-  /** Emitted each time somebody gets to see it. */
-  get seen(): ISignal<this, void> {
-    return this._seen;
-  }
-
-  override dispose(): void {
-    this._look?.dispose();
-    this._look = null;
-    super.dispose();
-  }
-
-  /** Give it the keyboard. */
-  focus(): void {
-    const content = this.node.querySelector<HTMLElement>('.jp-PaddleGpu-panel') ?? this.node;
-    content.setAttribute('tabindex', '-1');
-    content.focus();
-  }
-
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this._onSeen();
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    if (this.isVisible) {
-      this._onSeen();
-    }
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    super.onBeforeHide(message);
-    this._look?.dispose();
-    this._look = null;
-  }
-
-  protected render(): JSX.Element | null {
-    return this._wasSeen ? (
-      <AppProvider value={this._app}>
-        <Panel model={this._model} />
-      </AppProvider>
-    ) : null;
-  }
-
-  private _onSeen(): void {
-    if (!this._wasSeen) {
-      this._wasSeen = true;
-      this.update();
-    }
-    this._look ??= this._model.look();
-    this._seen.emit();
-  }
-
-  private _wasSeen = false;
-  private _look: IDisposable | null = null;
-  private readonly _seen = new Signal<this, void>(this);
-}
 
 /** One job. */
 export class JobWidget extends ReactWidget {

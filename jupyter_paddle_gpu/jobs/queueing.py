@@ -73,8 +73,8 @@ class Queue:
 
 
 def compared(store: JobStore, spec: JobSpec) -> JobSpec:
-    """A specification with what it has otherwise than the notebook's last run."""
-    before = store.select(notebook=spec.notebook, limit=1)
+    """A specification with what it has otherwise than the notebook's last run; trials of a sweep are none."""
+    before = store.select(notebook=spec.notebook, limit=1, trials=False)
     if not before:
         return _change(spec, differs=(), differs_from="")
     return _change(spec, differs=run_differences(before[0].spec, spec), differs_from=before[0].id)

@@ -1,11 +1,13 @@
-/** A number on the sidebar's icon: jobs that failed since somebody looked at the panel. */
+/** A number on the sidebar's icon: jobs that failed where nobody saw it since the panel was looked at. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 
+import { endOfJob } from '../announcements';
 import type { IJob } from '../domain';
 import type { Jobs } from '../models/jobs/jobs';
-import type { PanelWidget } from '../widgets';
+import type { PanelWidget } from '../panelWidget';
+import { isInView } from './inView';
 
 export class FailureBadge implements IDisposable {
   constructor(
@@ -30,8 +32,8 @@ export class FailureBadge implements IDisposable {
     }
   }
 
-  private _onEnded(_: Jobs, { state }: IJob): void {
-    if (state === 'failed' && !this._panel.isVisible) {
+  private _onEnded(_: Jobs, job: IJob): void {
+    if (job.state === 'failed' && !this._panel.isVisible && !isInView(endOfJob(job))) {
       this._failed++;
       this._show();
     }

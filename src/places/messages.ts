@@ -1,6 +1,6 @@
 /** Keeps JupyterLab's messages beside the panel: at the window's right edge they would lie over Submit. */
 
-import type { PanelWidget } from '../widgets';
+import type { PanelWidget } from '../panelWidget';
 
 /** The room that messages leave free at the right edge, in pixels. */
 const ROOM = '--jp-PaddleGpu-room';

@@ -10,7 +10,8 @@ import { inWords } from '../../src/places/words';
 import type { IDevice, IJob } from '../../src/domain';
 import type { Jobs } from '../../src/models/jobs/jobs';
 import type { PanelModel } from '../../src/models/panel';
-import type { PanelWidget } from '../../src/widgets';
+import { Once } from '../../src/once';
+import type { PanelWidget } from '../../src/panelWidget';
 import { job, trans } from './helpers';
 
 const card = (index: number, used: number) =>
@@ -81,7 +82,32 @@ test('the number of failures leaves what JupyterLab has noted on the tab', () =>
   expect(title.dataset).toEqual({ id: 'panel', failures: '1' });
   seen.emit();
   expect(title.dataset).toEqual({ id: 'panel' });
+
+  // A failure on whose page one looks is no news.
+  const page = Object.assign(document.createElement('div'), { id: pageOf('b') });
+  page.getBoundingClientRect = () => ({ height: 9, top: 0, bottom: 9 }) as DOMRect;
+  document.body.append(page);
+  ended.emit(job('b', { state: 'failed' }));
+  expect(title.dataset).toEqual({ id: 'panel' });
+  page.remove();
   badge.dispose();
+});
+
+test('what is made once is made by the first who asks, and again where that failed', async () => {
+  const answers = [new Error('no answer'), 'model'];
+  const make = jest.fn(async () => {
+    const answer = answers.shift();
+    if (answer instanceof Error) {
+      throw answer;
+    }
+    return answer;
+  });
+  const once = new Once(make);
+  expect(once.value).toBeNull();
+  await expect(once.get()).rejects.toThrow('no answer');
+  expect(await Promise.all([once.get(), once.get()])).toEqual(['model', 'model']);
+  expect(once.value).toBe('model');
+  expect(make).toHaveBeenCalledTimes(2);
 });
 
 test('an end is read where a list of jobs is in view, or its own page', () => {

@@ -4,6 +4,7 @@ import { glance } from './axe';
 import {
   command,
   expect,
+  openLab,
   openNotebook,
   openPanel,
   reload,
@@ -83,4 +84,21 @@ test('the number follows what is typed, and is there after a reload', async ({
   await reload(page);
   panel = await openPanel(page);
   await expect(panel.locator('.jp-PaddleGpu-big')).toHaveText(after);
+});
+
+test('JupyterLab’s start reads names; the rest is read when the panel is opened', async ({
+  page,
+  server
+}) => {
+  const read = () =>
+    page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name }) => /jupyter-paddle-gpu\/static\/.*\.js/.test(name))
+        .reduce((sum, one) => sum + (one as PerformanceResourceTiming).decodedBodySize, 0)
+    );
+  await openLab(page, server);
+  expect(await read()).toBeLessThan(45_000);
+  await openPanel(page);
+  await expect.poll(read).toBeGreaterThan(45_000);
 });

@@ -128,8 +128,9 @@ class JobStore:
         notebook: str | None = None,
         limit: int | None = None,
         oldest_first: bool = False,
+        trials: bool = True,
     ) -> tuple[Job, ...]:
-        """Jobs that match, newest first (or in the order of submission)."""
+        """Jobs that match, newest first (or in the order of submission); without `trials` no trial of a sweep."""
         conditions: list[str] = []
         values: list[str | int] = []
         if states is not None:
@@ -140,6 +141,8 @@ class JobStore:
             if value is not None:
                 conditions.append(f"{name} = ?")
                 values.append(value)
+        if not trials:
+            conditions.append("json_extract(data, '$.spec.trial') IS NULL")
         query = "SELECT data FROM jobs" + (" WHERE " + " AND ".join(conditions) if conditions else "")
         query += " ORDER BY number " + ("ASC" if oldest_first else "DESC")
         if limit is not None:

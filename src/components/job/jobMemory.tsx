@@ -59,8 +59,16 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
     },
     {
       name: trans.__('Process'),
-      what: trans.__('highest resident memory of the whole process'),
+      what: trans.__('highest resident memory of the notebook’s own process'),
       size: result?.process_rss_bytes || null,
+      look: 'context'
+    },
+    {
+      name: trans.__('All processes'),
+      what: trans.__(
+        'peak on the machine, with those that the notebook starts and what the job runs in'
+      ),
+      size: result?.statistics?.memory_peak_bytes || null,
       look: 'context'
     }
   ];

@@ -46,7 +46,8 @@ export function jobSentence(job: IJob, trans: TranslationBundle): string {
       const cell = Math.min(progress.cells_done + 1, progress.cells_total);
       parts.push(trans.__('cell %1 of %2', cell, progress.cells_total));
     }
-    if (progress.seconds_left !== null) {
+    // Less than a second is a guess that came to its end, not a time.
+    if (progress.seconds_left !== null && progress.seconds_left >= 1) {
       parts.push(trans.__('%1 left', duration(progress.seconds_left, trans)));
     }
   }

@@ -22,6 +22,8 @@ import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
 import { Owns } from './own';
+import { Reading } from './reading';
+import { keptRemedies, saidIn } from './recalled';
 import { asked, behindChanges, hasOthers } from './request';
 import { Submission } from '../submit/submission';
 
@@ -37,6 +39,7 @@ export class Training {
   ) {
     this.models = new LiveModels(_api, () => this._source);
     this._reader = new Debouncer(() => this._follow(), READ_DELAY);
+    this._reading = new Reading(_api, () => this._source);
     this.submission = new Submission(_api, {
       source: () => this._source,
       asked: () => asked(this.request)
@@ -59,13 +62,20 @@ export class Training {
     return this._source;
   }
 
+  /** What is read of it without running it. */
+  get facts(): INotebookFacts | null {
+    return this._reading.facts;
+  }
+
+  get factsError(): ApiError | null {
+    return this._reading.error;
+  }
+
   /** The notebook was closed and opened again, or renamed. */
   set source(source: INotebookSource) {
     this._source = source;
   }
 
-  facts: INotebookFacts | null = null;
-  factsError: ApiError | null = null;
   estimate: IEstimate | null = null;
   placement: IPlacement | null = null;
   estimateError: ApiError | null = null;
@@ -94,23 +104,7 @@ export class Training {
   async read(): Promise<void> {
     const code = this._code();
     this.stale = this._isStale(code);
-    if (code === this._read && this.facts && !this.factsError) {
-      this._changed.emit();
-      return;
-    }
-    const run = ++this._reads;
-    try {
-      const facts = await this._api.inspect(this._source.body());
-      if (run === this._reads) {
-        this.facts = facts;
-        this.factsError = null;
-        this._read = code;
-      }
-    } catch (reason) {
-      if (run === this._reads) {
-        this.factsError = reason as ApiError;
-      }
-    }
+    await this._reading.read(code);
     this._changed.emit();
   }
 
@@ -194,7 +188,7 @@ export class Training {
   recover(): void {
     this.submission.recover();
     this.estimateError = lasting(this.estimateError);
-    if (this.factsError && !lasting(this.factsError)) {
+    if (this._reading.waits) {
       void this.read();
     }
     this._changed.emit();
@@ -256,6 +250,7 @@ export class Training {
     const isWhole = facts && placement && estimate?.status === 'ok' && !this.models.chosen;
     return {
       code: this._estimated ?? '',
+      language: this._api.language,
       request,
       choice: otherwise(this.submission.choice),
       matched: isWhole ? { facts, estimate, placement } : null,
@@ -264,7 +259,9 @@ export class Training {
   }
 
   /** Take what was kept, unless something newer is known; it is stale until the server has said it again. */
-  recall({ code, request, choice, matched }: IRemembered): void {
+  recall(kept: IRemembered): void {
+    const { code, request, choice } = kept;
+    const matched = saidIn(this._api.language, kept);
     if (this.estimate || this.isEstimating) {
       return;
     }
@@ -290,7 +287,8 @@ export class Training {
 
   dispose(): void {
     this._reader.dispose();
-    this._reads = this._estimates = NaN;
+    this._reading.dispose();
+    this._estimates = NaN;
     this.submission.dispose();
     Signal.clearData(this);
   }
@@ -320,7 +318,6 @@ export class Training {
       this._take(answer, code, details);
       this.placed = Date.now();
       this._estimated = live ? null : code;
-      this._read = code;
       this.stale = this._isStale(this._code());
       this._changed.emit();
     }
@@ -329,8 +326,7 @@ export class Training {
   /** Show an answer of the server's. */
   private _take(answer: IMatched, code: string, details: boolean): void {
     const before = this.estimate;
-    this.facts = answer.facts;
-    this.factsError = null;
+    this._reading.take(answer.facts, code);
     // What the advice took is not what the number took.
     this.estimate =
       details && before
@@ -376,20 +372,12 @@ export class Training {
   }
 
   private readonly _owns = new Owns();
+  private readonly _reading: Reading;
   private readonly _reader: Debouncer<void>;
   private readonly _changed = new Signal<this, void>(this);
-  private _read = '';
   /** The code that the estimate is of; null where it is of live objects, which no edit changes. */
   private _estimated: string | null = null;
-  private _reads = 0;
   private _estimates = 0;
-}
-
-/** What helped before helps until it is computed anew, where the figure is the same. */
-function keptRemedies(before: IEstimate | null, now: IEstimate): IEstimate['remedies'] {
-  const isSame =
-    before?.allocated_peak_bytes === now.allocated_peak_bytes && before.device === now.device;
-  return now.remedies.length || !isSame ? now.remedies : before.remedies;
 }
 
 function pause(milliseconds: number): Promise<void> {

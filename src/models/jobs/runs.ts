@@ -172,11 +172,15 @@ export function sweepCost(sweep: ISweep, jobs: { get(id: string): IJob | undefin
     : '';
 }
 
-/** The run of the same notebook that is held against this one: the one submitted before it. */
+/**
+ * The run of the same notebook that is held against this one: the one submitted before it. Trials of a sweep are none:
+ * which of them came last is chance, and a sweep's page tells them apart.
+ */
 export function lastRun(job: IJob, jobs: readonly IJob[]): IJob | null {
-  const told = jobs.find(({ id }) => id === job.spec.differs_from);
+  const runs = jobs.filter(({ spec }) => spec.trial === null);
+  const told = runs.find(({ id }) => id === job.spec.differs_from);
   const before = () =>
-    jobs
+    runs
       .filter(one => one.spec.notebook === job.spec.notebook && one.created < job.created)
       .sort((a, b) => b.created - a.created)
       .find(one => one.started !== null);

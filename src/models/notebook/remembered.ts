@@ -5,16 +5,18 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { IEstimateRequest, IMatched } from '../../domain';
 import type { IChoice } from '../submit/choice';
+import { key, NAMESPACE } from './kept';
 
 /** Notebooks that are kept, the last ones that were looked at. */
 const KEPT = 12;
-const NAMESPACE = 'jupyter-paddle-gpu:training';
 /** Points of a step that are kept: as many as the drawing has pixels. */
 const KEPT_POINTS = 400;
 
 export interface IRemembered {
   /** Digest of the code that the estimate is of. */
   code: string;
+  /** In which the server's sentences are; none in what was kept before that was noted. */
+  language?: string;
   request: IEstimateRequest;
   choice: Partial<IChoice>;
   /** null where nothing was estimated. */
@@ -67,10 +69,6 @@ export class Remembered {
       await this._state?.remove(id);
     }
   }
-}
-
-function key(path: string): string {
-  return `${NAMESPACE}:${path}`;
 }
 
 /** Without what is large and comes again with the next estimate. */

@@ -7,11 +7,6 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import type { INotebookBody } from '../../api';
 import type { INotebookSource } from './notebook';
 
-/** Whether a contents path is one of a script. */
-export function isScript(path: string): boolean {
-  return PathExt.extname(path) === '.py';
-}
-
 /** A script by its path; where it is open in an editor, with what is not saved yet. */
 export class Script implements INotebookSource {
   constructor(

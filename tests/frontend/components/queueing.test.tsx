@@ -50,6 +50,16 @@ test.each([
   expect(asked).toEqual([[url, body]]);
 });
 
+test('a time that is over is not told as one that is left', () => {
+  const said = (seconds_left: number) => {
+    const made = job('a', { state: 'running' });
+    return jobSentence({ ...made, progress: { ...made.progress, seconds_left } }, trans);
+  };
+  expect(said(12)).toContain('12 s left');
+  expect(said(0)).not.toContain('left');
+  expect(said(0.4)).not.toContain('left');
+});
+
 test('a waiting job says its place and about when it starts', () => {
   const starts = Date.now() / 1000 + 3600;
   const place = { number: 2, starts };

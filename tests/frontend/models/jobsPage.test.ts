@@ -101,6 +101,15 @@ describe('runs', () => {
     expect(lastRun(run('c', { created: 3 }, { differs_from: 'x' }), list)?.id).toBe('x');
     expect(lastRun(list[2], list)).toBeNull();
   });
+
+  test('a trial of a sweep is nobody’s last run', () => {
+    const list = [
+      run('d', { created: 4 }, { differs_from: 't' }),
+      run('t', { created: 3 }, { trial: 2 }),
+      run('a', { created: 1 })
+    ];
+    expect(lastRun(list[0], list)?.id).toBe('a');
+  });
 });
 
 describe('the page', () => {

@@ -14,6 +14,7 @@ import pytest
 from jupyter_paddle_gpu.domain.devices import DeviceShare
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
+from jupyter_paddle_gpu.jobs.queueing import compared
 from jupyter_paddle_gpu.jobs.store.job_store import JobStore
 
 _change = msgspec.structs.replace
@@ -67,6 +68,16 @@ def test_submits_of_several_processes_meet_in_one_row_per_token(tmp_path: Path) 
         assert worker.exitcode == 0
     found = JobStore(path).select()
     assert sorted(one.spec.token for one in found) == sorted(f"shared-{n}" for n in range(25))
+
+
+def test_a_trial_of_a_sweep_is_not_the_last_run(tmp_path: Path) -> None:
+    store = JobStore(tmp_path / "jobs.sqlite")
+    store.add(job("by-hand"))
+    trial = job("trial")
+    store.add(_change(trial, spec=_change(trial.spec, trial=2)))
+    assert [one.id for one in store.select(notebook="/n", limit=1)] == ["trial"]
+    assert [one.id for one in store.select(notebook="/n", limit=1, trials=False)] == ["by-hand"]
+    assert compared(store, trial.spec).differs_from == "by-hand"
 
 
 def test_no_change_is_lost_between_processes(tmp_path: Path) -> None:
