@@ -64,7 +64,7 @@ def place(program: Program, wanted: int) -> Batch:
     """
     found = program.batches.batch() or program.batches.of_hidden_loop()
     if found is None or (found.given is None and found.call is None):
-        message = _NOT_GIVEN if is_script(program.source.path) else _NOWHERE
+        message = _NOT_GIVEN if is_script(program.source.path) else _IN_SCRIPT if program.starts_scripts else _NOWHERE
         raise RefusedError(msgspec.structs.replace(message, params={"value": wanted}))
     return found
 
@@ -120,6 +120,12 @@ _NOWHERE = Message(
     hint="Write BATCH_SIZE = {value} in a cell and use that name, or submit without a batch size.",
 )
 
+_IN_SCRIPT = Message(
+    code="batch_size_unnamed",
+    text="The training stands in a script that a cell starts, and a job changes cells alone, so it cannot be given "
+    "another batch size.",
+    hint="Change it in the script or in the line that starts it, or submit the script itself.",
+)
 _NOT_GIVEN = Message(
     code="batch_size_unnamed",
     text="Neither the script nor its arguments say the batch size, so a job cannot be given another one.",

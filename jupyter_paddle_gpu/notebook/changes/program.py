@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -34,6 +35,9 @@ class RefusedError(Exception):
         self.why = why
 
 
+_STARTS = re.compile(r"\s*[!%].*\S\.py\b")
+
+
 class Program:
     """The notebook, read; what is edited is seen by the next `Program` that is made of `result()`.
 
@@ -60,6 +64,11 @@ class Program:
         self.texts = {one.cell.index: CellText(cells[one.cell.index]["source"], one.cell.masked) for one in parsed}
         self.injected: dict[str, Any] = {}
         """Names that a cell tagged `injected-parameters` is to bind."""
+
+    @property
+    def starts_scripts(self) -> bool:
+        """Whether a cell starts a script (`!python train.py`, `%run train.py`)."""
+        return any(_STARTS.match(magic.text) for _, magic in self.magics)
 
     # --- where things stand
 

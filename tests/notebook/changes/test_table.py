@@ -287,3 +287,15 @@ def test_a_refused_accumulation_does_not_make_batches_smaller():
     copy, found = made({"accumulation": 4}, LOOP.replace("opt.step()", "opt.step(); x = 1"))
     assert refused(found) == [("accumulation", "change_in_one_line")]
     assert "batch_size=64" in copy.content["cells"][0]["source"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("!python train.py --batch-size 8", "stands in a script that a cell starts"),
+        ("!pip install tqdm", "does not say its batch size in its cells"),
+    ],
+)
+def test_why_another_batch_cannot_be_had_is_true(cell: str, said: str) -> None:
+    (refusal,) = made({"batch_size": 16}, cell)[1].refused
+    assert said in refusal.why.render()
