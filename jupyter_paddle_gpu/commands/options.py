@@ -39,6 +39,15 @@ def _pair(context: click.Context, text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+def _pairs(context: click.Context, texts: tuple[str, ...]) -> dict[str, str]:
+    """Each name with its value; one that is given two of them is refused."""
+    pairs: dict[str, str] = {}
+    for name, value in (_pair(context, text) for text in texts):
+        if pairs.setdefault(name, value) != value:
+            raise click.BadParameter(_say(context)("“{name}” is given two values.", name=name))
+    return pairs
+
+
 def fact_value(text: str) -> FactValue:
     """A value as a person types it: a number, true, false, none, else the text itself (quotes may be left out)."""
     if text.lower() in _WORDS:
@@ -52,12 +61,12 @@ def fact_value(text: str) -> FactValue:
 
 def parse_texts(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
     """`--set lr=0.1,0.01` as a mapping; what stands behind the sign is read elsewhere."""
-    return dict(_pair(context, text) for text in texts)
+    return _pairs(context, texts)
 
 
 def parse_sets(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, FactValue]:
     """`--set batch_size=64 --set name=resnet` as a mapping."""
-    return {name: fact_value(value) for name, value in (_pair(context, text) for text in texts)}
+    return {name: fact_value(value) for name, value in _pairs(context, texts).items()}
 
 
 def parse_environment(context: click.Context, _option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import pytest
         (["estimate", "a.ipynb", "b.ipynb"], 2, "usage"),
         (["estimate", "train.ipynb", "--batch-size", "0"], 2, "usage"),
         (["estimate", "train.ipynb", "--set", "=3"], 2, "usage"),
+        (["estimate", "train.ipynb", "--set", "a=3", "--set", "a=4"], 2, "usage"),
         (["estimate", "train.ipynb", "--device", "toaster"], 2, "unknown_device"),
         (["submit", "train.ipynb", "--engine", "abacus"], 2, "unknown_engine"),
         (["submit", "train.ipynb", "--memory", "lots"], 2, "usage"),

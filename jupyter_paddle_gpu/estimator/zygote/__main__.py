@@ -15,7 +15,11 @@ NAME = "_paddle_gpu_zygote"
 
 
 def main() -> None:
-    """Make this folder a package under a private name and run its loop."""
+    """Make this folder a package under a private name and run its loop.
+
+    A notebook that parses a command line finds none, as in a job.
+    """
+    arguments, sys.argv[1:] = sys.argv[1:], []
     folder = Path(__file__).resolve().parent
     sys.path[:] = [entry for entry in sys.path if not entry or Path(entry).resolve() != folder]
     specification = importlib.util.spec_from_file_location(
@@ -25,10 +29,10 @@ def main() -> None:
     package = importlib.util.module_from_spec(specification)
     sys.modules[NAME] = package
     specification.loader.exec_module(package)
-    if "--plain" not in sys.argv:
+    if "--plain" not in arguments:
         gc.disable()  # an import makes hundreds of thousands of objects that stay
         importlib.import_module(f"{NAME}.preload").begin()
-    importlib.import_module(f"{NAME}.loop").main(sys.argv[1:])
+    importlib.import_module(f"{NAME}.loop").main(arguments)
 
 
 if __name__ == "__main__":

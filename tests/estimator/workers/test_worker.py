@@ -57,6 +57,13 @@ def test_requests_share_one_zygote_and_nothing_else(make_worker, tmp_path):
 
 
 @pytest.mark.paddle
+def test_a_program_that_parses_a_command_line_finds_none(make_worker, tmp_path):
+    outcome = run(make_worker(), "import sys; result = len(sys.argv)", tmp_path)
+
+    assert outcome.value["extra"]["result"] == 1
+
+
+@pytest.mark.paddle
 def test_several_requests_at_a_time(make_worker, tmp_path):
     worker = make_worker()
     codes = [f"import time; time.sleep(0.3); result = {number}" for number in range(4)]
