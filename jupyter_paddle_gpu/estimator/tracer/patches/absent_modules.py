@@ -177,6 +177,14 @@ def missing(problem: BaseException) -> str | None:
     return None
 
 
+def is_gone(problem: BaseException) -> bool:
+    """Whether an import names a part that an installed package does not have (`paddle.fluid`, `sklearn.externals`)."""
+    top, _, part = (getattr(problem, "name", None) or "").partition(".")
+    file = getattr(sys.modules.get(top), "__file__", None) or ""
+    is_installed = file.startswith((sys.prefix, sys.base_prefix))
+    return isinstance(problem, ModuleNotFoundError) and bool(part) and is_installed
+
+
 def taken_apart(frame: FrameType) -> int:
     """How many parts the running statement takes something apart into; 0 where it goes through all of them."""
     code = frame.f_code.co_code
@@ -248,7 +256,7 @@ class AbsentModules:
             is_star: whether names of it are imported that nobody can list (`from m import *`).
         """
         top = module.partition(".")[0]
-        if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK:
+        if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK or is_gone(error):
             raise error
         self.modules.setdefault(top, (cell, line))
         self.is_starred = self.is_starred or is_star

@@ -102,6 +102,10 @@ def array(runtime: Tensors, original: Any, tensor: Any, dtype: Any = None, copy:
     return found if dtype is None else found.astype(dtype)
 
 
+_NO_SCALAR = "(InvalidArgument) only one element tensors can be converted to Python scalars when no input coordinates"
+"""What Paddle says to `item()` of a tensor that is more, or less, than one number (`eager_method.cc`)."""
+
+
 def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
     """`Tensor.item()`; Paddle's own code indexes with it, and `static.nn.cond` decides by it."""
     value = runtime.state(tensor).array.value
@@ -111,6 +115,8 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
         return (
             as_bool(runtime, original, tensor) if call_stack.of_program() else True
         )  # matrix_exp: its operand is finite
+    if not args and prod(tensor.shape) != 1:
+        raise runtime.refused(ValueError(_NO_SCALAR))
     found = _numbers(runtime, tensor).item(*args)
     if type(found) is float and value is not None and random_numbers.is_drawn(value):
         return random_numbers.Draw(found)

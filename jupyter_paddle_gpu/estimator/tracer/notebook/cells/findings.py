@@ -103,7 +103,7 @@ class Findings:
                 self._ask(cell, problem, "file_missing", {"path": path})
                 here = self._question(cell, problem, "path_missing", {})
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)
-            case _ if (module := absent_modules.missing(problem)) is not None:
+            case _ if not absent_modules.is_gone(problem) and (module := absent_modules.missing(problem)) is not None:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
             case NameError():
                 if self._absent.is_starred:

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from ... import call_stack
-from ...patches.absent_modules import AbsentModules
+from ...patches.absent_modules import AbsentModules, is_gone
 from ...patches.data.own_datasets import names_absent_path
 from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
@@ -96,7 +96,8 @@ def is_by_type(problem: BaseException) -> bool:
 
 def is_removed(problem: BaseException) -> bool:
     """Whether it hangs on types and names alone."""
-    return isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
+    is_named = isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
+    return is_named or is_gone(problem)
 
 
 def _is_missing_beside(problem: BaseException) -> bool:

@@ -86,12 +86,18 @@ def address(problem: BaseException) -> str | None:
     return None if url is None else str(url)
 
 
+_STAND_FOR = {"'Unknown'": "'float'", "'Draw'": "'float'", "'UnknownInt'": "'int'", "'UnknownArray'": "'numpy.ndarray'"}
+"""Types of stand-ins for numbers, as Python names them, and what a job has in their place."""
+_STAND_INS = re.compile("|".join(_STAND_FOR))
+
+
 def said(problem: BaseException) -> str:
     """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
     # Of Python that does not parse, the place is told beside it, with cells counted as people do.
     whole = problem.msg if isinstance(problem, SyntaxError) else str(problem)
     text = whole.rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
     text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
+    text = _STAND_INS.sub(lambda found: _STAND_FOR[found[0]], text)
     return " ".join(text.split())[:400]
 
 

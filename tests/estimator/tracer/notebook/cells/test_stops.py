@@ -224,6 +224,15 @@ REFUSED |= {
     "a type behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}x = x.astype('float64')"),
     "parts behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}a, b = net(x)"),
 }
+REFUSED |= {
+    "a number of many": training(loss="net(x)", after="").replace("loss.backward()", "loss.item()"),
+    "a backward pass of a number": training(loss="float(net(x).mean())"),
+    "an interface that Paddle has no more": "import paddle\nimport paddle.fluid as fluid\n" + training(),
+    "a part that a package has no more": "from sklearn.externals import joblib\n" + training(),
+    "whole numbers where probabilities are compared": training(
+        loss="F.binary_cross_entropy(F.sigmoid(net(x)), paddle.ones([4, 2], 'int32'))"
+    ),
+}
 AT_ITS_LINE = {
     "a wrong name in a gradient of one's own": LAYER.format(back="return g.foo()", given="net(paddle.rand([4, 4]))"),
     "an axis in a gradient of one's own": LAYER.format(back="return F.softmax(g, 9)", given="net(paddle.rand([4, 4]))"),
