@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Union
 
-from ..memory.arrays import Array, GraphNode, State, new_tensor
+from ..memory.arrays import Array, GraphNode, Hooked, State, new_tensor
 from ..program.templates import Gradient
 from . import composites
 from .backward_kernels import run_gradient
@@ -199,7 +199,7 @@ class Backward:
             if isinstance(node, Accumulation):
                 self._accumulate(node, buffers)
                 continue
-            self._hook(node, buffers)
+            made_by = self._hook(node, buffers)
             if self._capture is not None:
                 self._collect(node, buffers)
             edges = edges_of(node)
@@ -207,6 +207,7 @@ class Backward:
                 continue
             wanted = None if kept is None else frozenset(edges)
             results = node.backward(self._runtime, buffers, not self._retain, wanted)
+            del made_by
             for operand, (target, slot) in edges.items():
                 grad = results.get(operand)
                 if grad is not None:
@@ -230,24 +231,30 @@ class Backward:
             if (node, slot) in self._capture:
                 self.captured[node, slot] = grad
 
-    def _hook(self, node: Node, buffers: dict[int, Array]) -> None:
+    def _hook(self, node: Node, buffers: dict[int, Array]) -> list[Any]:
+        """Call the hooks of a node's results; what made the gradients that they give lives while the node runs."""
+        made_by: list[Any] = []
         for slot, retained in node.retained.items():
             state = retained()
             if state is not None and slot in buffers:
                 state.grad = buffers[slot]
         for slot, hooks in node.hooks.items():
             if slot in buffers:
-                buffers[slot] = self._call_hooks(hooks, buffers[slot])
+                buffers[slot], by = self._call_hooks(hooks, buffers[slot])
+                made_by.append(by)
+        return made_by
 
-    def _call_hooks(self, hooks: dict[int, Any], grad: Array) -> Array:
+    def _call_hooks(self, hooks: dict[int, Any], grad: Array) -> tuple[Array, Any]:
+        by = None
         for hook in list(hooks.values()):
             try:
-                replaced = hook(new_tensor(grad))
+                replaced = hook(new_tensor(grad, stop_gradient=False))
             except Exception as problem:
                 raise external(self._runtime, problem) from problem
             if replaced is not None:
-                grad = self._runtime.state(replaced).array
-        return grad
+                state = self._runtime.state(replaced)
+                grad, by = state.array, state.node
+        return grad, by
 
     def _accumulate(self, node: Accumulation, buffers: dict[int, Array]) -> None:
         """CopyOrAddTensor: adopt the gradient where the leaf has none (or a zeroed one), else add into it."""
@@ -255,12 +262,13 @@ class Backward:
         grad = buffers.pop(0, None)
         if state is None or grad is None:
             return
-        if state.hooks:
-            grad = self._call_hooks(state.hooks, grad)
-        if self._capture is not None:
+        if self._capture is not None:  # `paddle.grad` calls no hook of a leaf
             if (node, 0) in self._capture:
                 self.captured[node, 0] = grad
             return
+        if state.hooks:
+            grad, by = self._call_hooks(state.hooks, grad)
+            grad = grad if by is None else Hooked(grad, by)
         if state.grad is None or state.grad_is_stale:
             state.grad = grad
         else:

@@ -11,7 +11,7 @@ from .. import call_stack
 from ..kernels.registry import rule_of
 from ..kernels.rules import Arrays, Meta, Place, Rows, Strides
 from ..memory.arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
-from ..memory.dtypes import FLOATING, name_of
+from ..memory.dtypes import name_of
 from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
 from ..program.inference import Argument
@@ -191,10 +191,9 @@ class Call:
                 node.edges[slot] = edge_of(self.states[slot], self.tensors[slot])
         for index, slots in enumerate(step.gives):
             for slot in slots:
-                if index in step.inplace and gradient.incoming.get(slot) not in gradient.taken:
+                if index in step.inplace and gradient.incoming.get(slot) not in gradient.passed:
                     continue  # a statistic that is brought up to date beside the result: batch_norm's running mean
-                if self.template.metas[slot][1] in FLOATING:
-                    self.nodes[slot] = (node, slot)
+                self.nodes[slot] = (node, slot)  # whole numbers too: `topk`'s indices keep the graph as its values do
 
     def _wrap(self, structure: Any, values: Value | None, path: tuple[int, ...]) -> Any:
         if isinstance(structure, (list, tuple)):

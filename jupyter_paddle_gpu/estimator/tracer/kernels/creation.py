@@ -91,6 +91,11 @@ OPERATORS = (
     ),
     Operator("data", _NO_WORK, Rule(flops=nothing)),
     Operator(
+        "increment",
+        "`static/increment` of the old interface calls its number `step` (`paddle.incubate.LookAhead`)",
+        Rule(attributes=(("step", 1.0),)),
+    ),
+    Operator(
         "one_hot",
         "shapes of operand and result (`test_dependent_shapes.py`)",
         Rule(flops=nothing, choice=Choice.MARKS, refuses=bounds.columns),

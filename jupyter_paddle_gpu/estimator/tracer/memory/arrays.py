@@ -74,6 +74,19 @@ class Array:
         return Array(self.storage, shape, strides, dtype or self.dtype)
 
 
+class Hooked(Array):
+    """A gradient that a hook made: the node that made it lives, with all that it has saved, as long as the gradient.
+
+    It is another object than the one that it is a copy of, which the node itself may have saved.
+    """
+
+    __slots__ = ("node",)
+
+    def __init__(self, array: Array, node: GraphNode) -> None:
+        super().__init__(array.storage, array.shape, array.strides, array.dtype, array.value)
+        self.rows, self.node = array.rows, node
+
+
 def allocate(ledger: Ledger, shape: Shape, dtype: str, op: str, more: int = 0) -> Array:
     """A fresh contiguous array; its storage has `more` bytes than its elements."""
     size = prod(shape) * SIZE[dtype] + more

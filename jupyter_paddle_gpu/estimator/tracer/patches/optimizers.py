@@ -32,14 +32,15 @@ def _create(session: Session, original: Callable[..., Any], optimizer: Any, *arg
 
 
 def patches() -> Iterator[Patch]:
-    """Of every optimizer what it defines itself; of fleet's the updates."""
+    """Of every optimizer what it defines itself (`AdamW.__init__` calls no other); of fleet's the updates."""
     base = paddle.optimizer.Optimizer
     for kind in _subclasses(base):
         yield from (Patch(kind, name, _update) for name in _UPDATES if name in vars(kind))
         yield from (Patch(kind, name, _allocate) for name in _ALLOCATIONS if name in vars(kind))
+        if "__init__" in vars(kind):
+            yield Patch(kind, "__init__", _create)
     hybrid = hybrid_parallel_optimizer.HybridParallelOptimizer
     yield from (Patch(hybrid, name, _update) for name in _UPDATES if name in vars(hybrid))
-    yield Patch(base, "__init__", _create)
 
 
 def _subclasses(kind: Any) -> list[Any]:

@@ -77,9 +77,12 @@ class Gradient:
     """Gradients of its operators that were asked for."""
     taken: set[int] = field(init=False, repr=False, compare=False)
     """The slots that one of the gradient operators takes."""
+    passed: set[int] = field(init=False, repr=False, compare=False)
+    """Those and the slots that are handed on as they came (`assign_out_` has no gradient operator)."""
 
     def __post_init__(self) -> None:
         self.taken = {slot for step in self.steps for slots in step.takes for slot in slots}
+        self.passed = self.taken.union(self.outgoing.values())
 
     def only(self, wanted: frozenset[int]) -> Gradient:
         """The gradient without what flows to other operands than the wanted ones: their results are not computed."""

@@ -150,7 +150,9 @@ class StepWatch:
             self.is_leaving = False
 
     def created(self, optimizer: Any) -> None:
-        """An optimizer was made: the step is not whole before it has updated."""
+        """An optimizer was made: the step is not whole before it has updated. One constructor may call another."""
+        if optimizer in self._made:
+            return
         self._known.add(optimizer)
         self._made[optimizer] = len(self._made) + 1
         for parameter in parameters(optimizer):

@@ -48,3 +48,34 @@ def test_a_batch_lives_until_the_next_one_takes_its_name(run_code):
     found = run_code(CHILD, SOURCES)
     for name, (ends, operations) in found.items():
         assert ends == [0, operations], name
+
+
+OPTIMIZERS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, source in json.load(sys.stdin).items():
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}]})
+    print(json.dumps([name, sorted({one[0] for one in found["operations"]})]))
+"""
+LATE = """
+import paddle
+first, second = paddle.nn.Linear(4, 4), paddle.nn.Linear(4, 4)
+one = paddle.optimizer.SGD(parameters=first.parameters())
+other = paddle.optimizer.{kind}(parameters=second.parameters())
+for step in range(40):
+    second(first(paddle.rand([2, 4]))).mean().backward()
+    one.step()
+    one.clear_grad()
+    if step > 5:
+        other.step()
+        other.clear_grad()
+"""
+
+
+def test_every_optimizer_is_known_from_its_constructor_on(run_code):
+    """`AdamW.__init__` does not call that of its base."""
+    found = run_code(OPTIMIZERS, {kind: LATE.format(kind=kind) for kind in ("Adam", "AdamW")})
+    assert "adam_" in found["Adam"]
+    assert "adamw_" in found["AdamW"]
