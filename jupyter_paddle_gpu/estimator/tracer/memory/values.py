@@ -7,7 +7,7 @@ of operations on known data are computed only when asked for. Whatever depends o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -52,10 +52,18 @@ class Computed(Value):
         self.is_random = draws or is_random(args) or is_random(kwargs)
 
     def get(self) -> Any:
-        """All results of the operator."""
-        if self.function is not None:
-            self._result = self.function(*_resolve(self.args), **_resolve(self.kwargs))
-            self.function = self.args = self.kwargs = None  # type: ignore[assignment]
+        """All results of the operator. What it is computed of comes first, without recursion: a sum over the parameters
+        of a deep net is a chain of hundreds."""
+        waiting = [self]
+        while waiting:
+            node = waiting[-1]
+            if node.function is not None and (needed := [*_uncomputed((node.args, node.kwargs))]):
+                waiting += needed
+                continue
+            waiting.pop()
+            if node.function is not None:
+                node._result = node.function(*_resolve(node.args), **_resolve(node.kwargs))
+                node.function = node.args = node.kwargs = None  # type: ignore[assignment]
         return self._result
 
 
@@ -162,6 +170,18 @@ def varies(value: Value) -> bool:
             return True
         first = found
     return not any(node.draws for node, _ in drawn.values())
+
+
+def _uncomputed(node: Any) -> Iterator[Computed]:
+    """The operators among arguments whose results are not there yet."""
+    if isinstance(node, Part):
+        yield from _uncomputed(node.whole)
+    elif isinstance(node, Computed):
+        if node.function is not None:
+            yield node
+    elif isinstance(node, (list, tuple, dict)):
+        for item in node.values() if isinstance(node, dict) else node:
+            yield from _uncomputed(item)
 
 
 def _resolve(node: Any) -> Any:

@@ -102,3 +102,25 @@ def test_a_number_that_is_not_known_is_no_smaller_than_it_was_clipped_to(run_chi
     assert found["at-least-two"]["questions"] == []
     assert found["at-least-two"]["peak"]
     assert "must >= 1" in str(found["any"]["questions"])
+
+
+SUMMED = """
+import math
+import paddle
+model = paddle.nn.Sequential(*[paddle.nn.Linear(4, 4) for _ in range(300)])
+optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+count = sum(each.numel() for each in model.parameters() if not each.stop_gradient).item()
+size = ["", "K", "M"][int(math.log(count, 10) // 3)]
+for step in range(4):
+    model(paddle.rand([8, 4]))[:, :count // 6000].mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_sum_over_hundreds_of_parameters_is_computed(run_child):
+    """PASSL counts its parameters so; a chain of as many operators is deeper than Python's recursion."""
+    found = run_child("trace", {"summed": SUMMED})["summed"]
+    assert found["questions"] == []
+    assert "value_failed" not in str(found)
+    assert found["peak"]
