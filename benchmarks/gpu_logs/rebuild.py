@@ -3,7 +3,7 @@
 `python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories, with the data
 of `made_up`, and estimates every variant of each record of the half that may be looked at; `--half "held back"` is for
 the end, when the rules are written; `--only WORD` keeps threads whose name has that word. `results/gpu_logs.json` has
-every row of both halves, `chart` draws them.
+every row of both halves, kept as soon as its record is done; `chart` draws them.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ PROGRAMS = Path(__file__).with_name("programs")
 CARD = "V100 PCIe 16GB"
 """Of logs that name none: PaddlePaddle's own benchmarks of those years ran on V100 and A100. The card changes the
 context alone."""
+BEFORE = {"FLAGS_use_legacy_linear": "1"}
+"""The logs are older than Paddle 3.3, which made one operator of a linear layer's product and sum: in O1 the sum with
+its float32 bias was float32."""
 WANTED = (
     "status", "batch_size", "image_size", "amp", "allocated_peak_bytes", "reserved_peak_bytes", "peak_bytes", "low",
     "high", "device", "terms",
@@ -39,6 +42,7 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     command += ["--device", log.card or CARD, *variant.options, variant.script, "--", *variant.arguments]
     paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
+    environment |= BEFORE
     environment["PPMIX_HOME"] = environment["PPNLP_HOME"] = str(clone / "made_up")
     done = subprocess.run(
         [*NICE, *command], cwd=clone / variant.folder, env=environment, capture_output=True, text=True, check=False
@@ -118,7 +122,10 @@ def main() -> None:
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     logs = [log for log in read() if log.half == asked.half and asked.only in log.name]
-    rows = [row for log in logs for row in rebuilt(log, asked.clones.absolute())]
+    rows = []
+    for name in dict.fromkeys(log.name for log in logs):
+        rows += (found := [row for log in logs if log.name == name for row in rebuilt(log, asked.clones.absolute())])
+        save("gpu_logs", {"rows": [row for row in kept() if row["thread"] != name] + found})
     show(
         f"Logged beside estimated, half: {asked.half}; {len(logs)} records, {len(rows)} rows",
         (
@@ -134,8 +141,6 @@ def main() -> None:
             for row in rows
         ],
     )  # fmt: skip
-    done = {row["thread"] for row in rows}
-    save("gpu_logs", {"rows": [row for row in kept() if row["thread"] not in done] + rows})
 
 
 def _mib(size: int | None) -> str:

@@ -21,6 +21,7 @@ class Value(ABC):
     """A value that can be had; `get` gives a real tensor."""
 
     __slots__ = ("_result",)
+    _result: Any
 
     @abstractmethod
     def get(self) -> Any:

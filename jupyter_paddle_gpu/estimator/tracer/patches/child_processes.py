@@ -2,7 +2,8 @@
 
 An estimate starts none; their code runs in threads of this one, which holds for whatever passes messages or data. Ends
 of pipes are copied for them, as a fork does, since both sides close the ends that are not theirs. Where
-several of them compute, they take turns.
+several of them compute, they take turns. Locks and shared numbers, which real processes have in /dev/shm, where an
+estimate writes nothing, are those of threads.
 """
 
 from __future__ import annotations
@@ -14,15 +15,71 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import ProcessPoolExecutor
-from multiprocessing import connection, context, pool, process
+from multiprocessing import connection, context, heap, pool, process, synchronize, util
 from typing import Any
 
 from ..session import Session
 from .patch import Patch
 
+_RECURSIVE = 0
+"""`multiprocessing.synchronize.RECURSIVE_MUTEX`; the other kind counts."""
 _MAIN = threading.main_thread().ident
 _THREAD, _TURN = "_thread_of_estimate", "_turn_of_estimate"
 _SESSION = "_session_of_estimate"
+
+
+class _Counter:
+    """What `_multiprocessing.SemLock` is to the locks, semaphores and conditions that are made of it."""
+
+    def __init__(self, kind: int, value: int, maxvalue: int) -> None:
+        self.kind, self.maxvalue, self._value = kind, maxvalue, value
+        self._changed = threading.Condition()
+        self._owner, self._depth = 0, 0
+
+    def acquire(self, block: bool = True, timeout: float | None = None) -> bool:
+        """Take one, or one more of a lock that this thread has already."""
+        with self._changed:
+            if not (self._again() or self._changed.wait_for(lambda: self._value, timeout if block else 0)):
+                return False
+            self._value -= 0 if self._again() else 1
+            self._owner, self._depth = threading.get_ident(), self._depth + 1
+            return True
+
+    def _again(self) -> bool:
+        return self.kind == _RECURSIVE and self._is_mine()
+
+    def release(self) -> None:
+        """Give it back.
+
+        Raises:
+            ValueError: more were given back than there are.
+            AssertionError: the lock is another thread's.
+        """
+        with self._changed:
+            if self.kind == _RECURSIVE and not self._is_mine():
+                raise AssertionError("attempt to release recursive lock not owned by thread")
+            if self._value >= self.maxvalue:
+                raise ValueError("semaphore or lock released too many times")
+            self._value += 0 if self._again() and self._depth > 1 else 1
+            self._depth -= 1
+            self._changed.notify()
+
+    __enter__ = acquire
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def _count(self) -> int:
+        return self._depth
+
+    def _is_mine(self) -> bool:
+        return self._depth > 0 and self._owner == threading.get_ident()
+
+    def _get_value(self) -> int:
+        return self._value
+
+    def _is_zero(self) -> bool:
+        return not self._value
 
 
 class ChildProcesses:
@@ -66,6 +123,17 @@ class ChildProcesses:
         if thread in self.started and _TURN not in mine:
             mine[_TURN] = self._turn
             self._turn.acquire()
+
+
+def _counter(session: Session, original: Callable[..., Any], self: Any, *given: int, **_: Any) -> None:
+    """`SemLock(kind, value, maxvalue, ctx=...)`, the base of all locks."""
+    self._semlock = _Counter(*given)
+    self._make_methods()
+
+
+def _own_folder(session: Session, original: Callable[..., Any], self: Any, size: int) -> str:
+    """Where an arena of shared numbers has its file: with the estimate's own."""
+    return util.get_temp_dir()
 
 
 def _own(value: Any) -> Any:
@@ -138,6 +206,9 @@ def patches() -> Iterator[Patch]:
     yield Patch(kind, "join", _of_thread(_join))
     yield Patch(kind, "is_alive", _of_thread(_is_alive))
     yield from (Patch(kind, name, _of_thread(_nothing)) for name in ("terminate", "kill", "close"))
+    yield Patch(synchronize.SemLock, "__init__", _counter)
+    if hasattr(heap.Arena, "_choose_dir"):  # Windows has no file behind it
+        yield Patch(heap.Arena, "_choose_dir", _own_folder)
     yield Patch(context.BaseContext, "Pool", _pool)
     yield Patch(multiprocessing, "Pool", _own_pool)
     yield Patch(ProcessPoolExecutor, "__new__", _executor)

@@ -12,7 +12,8 @@ pytestmark = [
 ]
 
 CHILD = """
-import json, multiprocessing, os, sys
+import _multiprocessing, json, multiprocessing, os, sys
+from multiprocessing import heap, synchronize
 sys.path.insert(0, sys.argv[1])
 import tracer
 
@@ -20,8 +21,13 @@ def refuse(event, arguments):
     if event == "os.fork":
         raise PermissionError("os.fork")
 
+def nowhere(*_):
+    raise PermissionError("/dev/shm")
+
 tracer.prepare()
 sys.addaudithook(refuse)
+_multiprocessing.SemLock = nowhere
+heap.Arena._dir_candidates = ["/nowhere"]
 for name, cells in json.load(sys.stdin).items():
     cells = [{"index": i, "source": cell} for i, cell in enumerate(cells)]
     found = tracer.trace_notebook({"cells": cells, "wall_seconds": 20.0})
@@ -101,6 +107,20 @@ TRAIN += UPDATE.replace("\n    ", "\n        ")
 ALONE = "from multiprocessing import Process\nprocess = Process(target=train)\nprocess.start()\nprocess.join()"
 TOGETHER = "import multiprocessing, time\nall_of_them = [multiprocessing.Process(target=train) for _ in range(3)]"
 TOGETHER += "\nfor one in all_of_them:\n    one.start()\nfor one in all_of_them:\n    one.join()"
+SHARED = """
+import multiprocessing
+counter, array = multiprocessing.Value("i", 3), multiprocessing.Array("d", 4)
+lock, two, queue = multiprocessing.RLock(), multiprocessing.Semaphore(2), multiprocessing.Queue()
+with lock, lock, counter.get_lock():
+    counter.value += 5
+array[1] = 2.0
+assert two.acquire() and two.acquire() and not two.acquire(block=False)
+two.release()
+for step in range(9):
+    with two:
+        rows = counter.value * int(array[1])
+    loss = model(paddle.rand([rows, 5])).mean()
+"""
 CASES = {
     "environments": [ENVIRONMENTS, NET, PLAY],
     "pool": [NET, POOL.format(setup="from multiprocessing import Pool\npool = Pool(8)", run="pool.map")],
@@ -117,6 +137,7 @@ CASES = {
             run="pool.map",
         ),
     ],
+    "shared": [NET, SHARED + UPDATE],  # as PaddleOCR's data sets share the number of their epoch
     "trained-alone": [NET, TRAIN, ALONE],
     "trained-together": [NET, TRAIN, TOGETHER],
 }
@@ -134,6 +155,7 @@ def traced(run_code):
         ("pool", 12),
         ("context", 12),
         ("executor", 12),
+        ("shared", 16),
         ("trained-alone", 16),
         ("trained-together", 16),
     ],

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+import paddle
 from paddle import _C_ops
 
 from ...memory.arrays import Array, Shape
@@ -201,10 +202,14 @@ def _bmm_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
     return [dx, dy, ddout]
 
 
+_LEGACY = "FLAGS_use_legacy_linear"
+
+
 def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = None) -> Any:
-    """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it and no
-    second gradient is asked for, which is not known."""
+    """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it, its flag
+    does not ask for the two of before 3.3, and no second gradient is asked for, which is not known."""
     is_one = session.target == "gpu" and hasattr(_C_ops, "linear_v2") and not session.differentiates_twice
+    is_one = is_one and not any(paddle.get_flags(_LEGACY).values())
     if bias is not None and is_one:
         return call("linear_v2", x, weight, bias, False)
     product = call("matmul", x, weight, False, False)
