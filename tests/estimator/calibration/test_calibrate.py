@@ -3,12 +3,16 @@
 import json
 import sys
 
+import msgspec
 import pytest
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.machine import CalibrationView
+from jupyter_paddle_gpu.devices import catalogue
 from jupyter_paddle_gpu.domain.devices import Device, DeviceProcess, HostSample, Inventory
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.calibration import calibrate as module
 from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate, taken
 from jupyter_paddle_gpu.estimator.calibration.suite import PROGRAMS
@@ -86,3 +90,66 @@ def _card(used, *processes):
 )
 def test_what_a_process_has_of_any_makers_card_is_the_drivers_word(before, now, found):
     assert taken(before, now, 7) == found
+
+
+CARD = catalogue.find("RTX 4090")
+CONTEXT, SHARE = 500 << 20, 0.1
+"""Of a card that nobody has here: what its context takes, and how much of the largest workspaces."""
+STOOD_FOR = """
+import json, os, sys
+source = json.loads(sys.stdin.readline())["source"]
+told = json.load(open({told!r}))[source]
+print(json.dumps(told | {{"pid": os.getpid()}}), flush=True)
+sys.stdin.read()
+"""
+OWN = """
+import paddle
+import paddle.nn as nn
+import paddle.nn.functional as F
+model = nn.Sequential(nn.Conv2D(3, 96, 3, padding=1), nn.BatchNorm2D(96), nn.AdaptiveAvgPool2D(1), nn.Flatten(),
+                      nn.Linear(96, 10))
+def make_batch():
+    return paddle.rand([64, 3, 96, 96]), paddle.randint(0, 10, [64])
+"""
+
+
+@pytest.mark.paddle
+def test_a_whole_run_on_a_card_and_what_an_estimate_says_after_it(service, tmp_path, monkeypatch):
+    """Nothing but the process that runs a program on a card, and the driver, are stood in for: the estimate, the file
+    and what later estimates read of it are the product's own."""
+    facts = NotebookFacts(kernel_name="python3", language="python", cells=(), imports_paddle=True, loop="custom")
+
+    def estimated(source):
+        cells = (CodeCell(index=0, id="program", source=source),)
+        request = EstimateRequest(target="gpu")
+        return service.estimate(msgspec.structs.replace(facts, cells=cells), tmp_path, request, CARD)
+
+    chosen = {name: PROGRAMS[name] for name in ("linear", "convolution")}
+    own = OWN + PROGRAMS["linear"][PROGRAMS["linear"].index("model.train()") :]
+    before, driver, answers = estimated(own), {}, {}
+    for source in chosen.values():
+        found = estimated(source)
+        terms = found.terms
+        driver[source] = round(CONTEXT + terms.mapped_low + SHARE * (terms.mapped_high - terms.mapped_low))
+        answers[source] = {
+            "allocated": found.allocated_peak_bytes, "reserved": found.reserved_peak_bytes, "device": CARD.name,
+            "cuda": "12.6", "paddle_version": found.paddle_version, "driver": driver[source],
+        }  # fmt: skip
+    told = tmp_path / "told.json"
+    told.write_text(json.dumps(answers))
+    program = tmp_path / "stands_for_real_run.py"
+    program.write_text(STOOD_FOR.format(told=str(told)))
+    monkeypatch.setattr(module, "REAL_RUN", program)
+    monkeypatch.setattr(module, "PROGRAMS", chosen)
+    reads = iter([value for used in driver.values() for value in (_card(0), _card(used))])
+
+    report = calibrate(service, device="gpu:0", accelerator=CARD, look=lambda since: next(reads))
+
+    after = estimated(own)
+    assert report.learned == 2 and report.cuda == "12.6"
+    assert all(row.estimated_allocated == row.measured_allocated for row in report.rows)
+    assert after.high - after.low < (before.high - before.low) * 0.6
+    assert "narrowed_by_programs" in {note.code for note in after.notes}
+    truth = CONTEXT + after.terms.mapped_low + SHARE * (after.terms.mapped_high - after.terms.mapped_low)
+    assert after.low <= truth <= after.high and abs(after.peak_bytes - truth) < abs(before.peak_bytes - truth)
+    assert "2" in CalibrationView(report).lead(Speech("en"))
