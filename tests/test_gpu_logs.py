@@ -57,7 +57,8 @@ def test_refused_requests_are_tensors() -> None:
 
 def test_a_card_that_was_too_small_and_one_that_was_not_are_foretold() -> None:
     """Of PaddleOCR#17486 with the files' own values the smaller recogniser does not fit, the larger one does; of
-    Paddle#36244 batches of 692 do, of 740 not; PaddleDetection#6890 is the one that is not foretold."""
+    Paddle#36244 batches of 692 do, of 740 not; on an RTX 5090 256 lines of a small recogniser do not;
+    PaddleDetection#6890 is the one that is not foretold."""
     rows = [row for row in kept() if row.get("fits") is not None]
     wrong = [row["thread"] for row in rows if row["fits"] != row["fits_estimated"]]
-    assert (len(rows), wrong) == (6, ["PaddlePaddle/PaddleDetection#6890"])
+    assert (len(rows), wrong) == (7, ["PaddlePaddle/PaddleDetection#6890"])

@@ -20,6 +20,8 @@ FRAMES, UTTERANCES, PICTURES = 100, 600, 400
 TEXTS, TOKENS = 4000, 1100
 OBJECTS, MOST_OBJECTS, CLASSES = 7, 93, 80
 """Objects of a picture of COCO: 860,001 in 117,266, and those of the fullest."""
+LETTERS, LINES = 40, {"train": 3288, "val": 224}
+"""Of a line, at most; lines of that list."""
 CARS = 5
 """Objects of a picture: KITTI has 80,256 in 14,999."""
 FEATURES, HOP = 400, 300
@@ -63,6 +65,50 @@ def texts(root: Path) -> None:
     for name, row in (("list", "word.png\tabc123\n"), ("det", f"det/page.png\t{line}\n")):
         for part in ("train", "val"):
             (folder / f"{part}_{name}.txt").write_text(row * PICTURES)
+    letters(root)
+
+
+def letters(root: Path) -> None:
+    """PP-OCRv5's small recogniser as a repository's list of its runs has it: lines of up to 40 letters of its own."""
+    import yaml
+
+    told = yaml.safe_load((root / "configs" / "rec" / "PP-OCRv5" / "PP-OCRv5_mobile_rec.yml").read_text())
+    told["Global"] |= {
+        "max_text_length": LETTERS, "use_space_char": False, "distributed": False,
+        "character_dict_path": "ppocr/utils/en_dict.txt",
+    }  # fmt: skip
+    for part in (*told["Architecture"]["Head"]["head_list"], *told["Train"]["dataset"]["transforms"]):
+        for name in part.keys() & {"NRTRHead", "RecConAug"}:
+            part[name]["max_text_length"] = LETTERS
+    for part, count in LINES.items():
+        (root / "train_data" / f"{part}_letters.txt").write_text("word.png\tabc123\n" * count)
+    for batch in (192, 256):
+        told["Train"]["sampler"]["first_bs"] = batch
+        for part in ("Train", "Eval"):
+            told[part]["loader"]["batch_size_per_card"] = batch
+        (root / "configs" / f"gpu_logs_ipa_{batch}.yml").write_text(yaml.safe_dump(told, sort_keys=False))
+
+
+def classification(root: Path) -> None:
+    """PASSL: pictures of ImageNet's usual size, more than a warm-up of 10,000 steps takes, and what Paddle 3 and Pillow
+    of today ask for."""
+    for module in sorted(root.rglob("*.py")):
+        text = said = module.read_text()
+        for old, new in RENAMED:
+            said = said.replace(old, new)
+        if module.match("passl/optimizer/adamw.py") and "def _adamw" not in said:
+            said = said.replace("= _C_ops.adamw(", "= _adamw(") + TODAYS_ADAMW
+        if said != text:
+            module.write_text(said)
+    base = root / "dataset" / "ILSVRC2012"
+    for part, count in (("train", 65536), ("val", 4096)):
+        folder = base / part / "n00000000"
+        folder.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (500, 375)).save(folder / "0.jpg")
+        for number in range(1, 4096):
+            (folder / f"{number}.jpg").unlink(missing_ok=True)
+            (folder / f"{number}.jpg").symlink_to("0.jpg")
+        (base / f"{part}_list.txt").write_text(f"{part}/n00000000/0.jpg 0\n" * count)
 
 
 def segmentation(root: Path) -> None:
@@ -244,6 +290,26 @@ KINDS = (
     ("models/detection/caddn/ffe/ddn_loss/balancer.py", 'bg_mask.cast("int64")', 'bg_mask.cast("float32")'),
 )  # fmt: skip
 """What Paddle 3 divides: numbers of one type. The Paddle of 2023 made these casts itself."""
+RENAMED = (
+    ("paddle.fluid.core.is_compiled_with_cuda", "paddle.is_compiled_with_cuda"),
+    ("paddle.fluid.set_flags", "paddle.set_flags"), ("paddle.fluid.framework.", "paddle.base.framework."),
+    ("from paddle.fluid import", "from paddle.base import"),
+    ("from paddle.fluid.framework import", "from paddle.base.framework import"),
+    ("import paddle.fluid\n", "import paddle.base\n"), ("if hasattr(self, '_scale'):", "if self._enable:"),
+    ("np.int32(target)", "np.int64(target)"), ("np.int32(l[1])", "np.int64(l[1])"),
+    ("ImageOps.posterize(img, bits_to_keep)", "ImageOps.posterize(img, max(1, bits_to_keep))"),
+)  # fmt: skip
+"""Of PASSL of 2023: names of modules that went, the scaler that has no scale when it is off, labels that are compared
+with int64, and no bit of a colour kept."""
+TODAYS_ADAMW = """
+
+def _adamw(p, grad, lr, moment1, moment2, beta1_pow, beta2_pow, master, *rest):
+    told = dict(zip(rest[6::2], rest[7::2]))
+    return paddle._C_ops.adamw_(
+        p, grad, lr, moment1, moment2, None, beta1_pow, beta2_pow, master, None, told["beta1"], told["beta2"],
+        told["epsilon"], 1.0, told["coeff"], told["with_decay"], False, 1000, told["multi_precision"], False, False)[:6]
+"""
+"""The operator's arguments since Paddle 3.0: what the trainer gives it, by name."""
 BLIP = {
     "architectures": ["Blip2ForConditionalGeneration"], "text_config": "facebook/opt-2.7b", "freeze_vit": True,
     "use_decoder_only_language_model": True, "model_type": "blip-2",
@@ -290,6 +356,7 @@ PRETRAINING = {
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX-2023": captions, "PaddleNLP": tokens,
     "PaddleNLP-2024": masked,
+    "PASSL": classification,
     "Paddle3D": scenes, "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 
