@@ -61,3 +61,5 @@ COMMANDS: tuple[click.Command, ...] = (
 
 for _command in COMMANDS:
     paddle_gpu.add_command(_command)
+    if any(one.human_readable_name.strip("[]") == "JOB" for one in _command.params):
+        _command.epilog = options.NAMES_A_JOB

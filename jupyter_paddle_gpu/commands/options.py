@@ -247,6 +247,8 @@ def localise(command: click.Command, say: Speech) -> None:
     """Put the help texts of a command and of all below it into the reader's language."""
     if command.help:
         command.help = say.translate(inspect.cleandoc(command.help))
+    if command.epilog:
+        command.epilog = say.translate(command.epilog)
     for parameter in command.params:
         if isinstance(parameter, click.Option) and parameter.help:
             parameter.help = say.translate(parameter.help)
@@ -257,6 +259,8 @@ def localise(command: click.Command, say: Speech) -> None:
             localise(below, say)
 
 
+NAMES_A_JOB = "JOB is its name, its id or one end of that, or “last” for the newest."
+"""What stands below the help of a command that takes a job."""
 JSON = "json"
 """Key in the context's `meta`: JSON is wanted."""
 

@@ -25,3 +25,9 @@ def test_no_sentence_of_the_list_is_cut(name):
 def test_a_word_where_a_number_is_meant_is_refused_in_plain_words():
     shown = CliRunner().invoke(paddle_gpu, ["estimate", "--batch-size", "abc"]).output
     assert "'abc' is not a valid whole number." in shown
+
+
+@pytest.mark.parametrize("name", ["jobs", "logs", "cancel", "rerun", "delete", "compare", "contribute"])
+def test_a_command_that_takes_a_job_says_how_one_is_named(name):
+    shown = CliRunner().invoke(paddle_gpu, [name, "--help"]).output
+    assert "JOB is its name, its id" in shown

@@ -24,6 +24,12 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   const [newer, older] = [rows.nth(0), rows.nth(1)];
   await expect(newer).toContainText('batch 128');
   await expect(older).toContainText('batch 64');
+  // As narrow as between two sidebars at a projector, a name is whole.
+  await page.setViewportSize({ width: 620, height: 540 });
+  const cut = (name: Element) => name.scrollWidth - name.clientWidth;
+  const name = newer.getByRole('button', { name: 'runs', exact: true });
+  await expect.poll(() => name.evaluate(cut)).toBe(0);
+  await page.setViewportSize({ width: 1400, height: 1000 });
   await expect(newer.getByRole('img', { name: /^loss from/ })).toBeVisible();
   await expect(newer).toContainText(/acc 0\.\d+/);
   await view.getByRole('button', { name: 'Final' }).click();
