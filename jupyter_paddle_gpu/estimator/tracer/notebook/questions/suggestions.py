@@ -26,6 +26,8 @@ BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
 CLASSES, FEATURES = 10, 256
 """The same of what a name calls classes, and of the columns of a table (categories are a column each)."""
+_PAIR = 2
+"""Things of a batch that are what a model takes and its labels."""
 MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 
@@ -71,7 +73,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 yield source[one], [one] * count
                 continue
             for label in _labels(size, one, found):
-                yield source[one], [*[one] * (count - labels), *[label] * labels]
+                where = source[one] if count <= _PAIR else ASSUMED  # nothing says what else stands in a batch
+                yield where, [*[one] * (count - labels), *[label] * labels]
 
 
 def _completed(
@@ -270,7 +273,9 @@ def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
 def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     shape = given[1]
     classes = [("int64", (size, 1)), ("int64", (size,))]
-    if re.search(r"np\.array\(\s*\[?\s*int|\bint\(", found.text) and "np.array([" not in found.text.replace(" ", ""):
+    is_wrapped = "np.array([" in found.text.replace(" ", "")
+    is_number = re.search(r"np\.array\(\s*\[?\s*int|\bint\(", found.text) and not is_wrapped
+    if is_number or _gives_entries(found):
         classes.reverse()
     wide: list[Array] = [("float32", (size, out)) for out in found.models.last_widths]
     numbers = list(dict.fromkeys([*wide, ("float32", (size, 1)), ("float32", (size,))]))
@@ -286,6 +291,19 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
     if re.search(r"(?i)b?box|anchor", found.text):  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
+
+
+_COLUMN = re.compile(r"reshape\(\s*[\[(]?\s*-1\s*,\s*1\b|newaxis|\[\s*:\s*,\s*None\s*\]|expand_dims")
+"""How numbers are put into a column of their own."""
+
+
+def _gives_entries(found: Hints) -> bool:
+    """Whether the label of a sample is an entry of something (`return self.x[i], self.y[i]`), and nothing speaks of
+    columns: a batch has one number for each sample then."""
+    given = (node.value.elts[-1] for part in ast.walk(found.tree)
+             if isinstance(part, ast.FunctionDef) and part.name == "__getitem__" for node in ast.walk(part)
+             if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and node.value.elts)  # fmt: skip
+    return any(isinstance(one, ast.Subscript) for one in given) and not _COLUMN.search(found.text)
 
 
 def _compared(predicted: Shape, found: Hints) -> Iterator[Array]:
@@ -307,9 +325,23 @@ _BY_NAME = (
         FEATURES,
     ),
     (re.compile(r"(?i)(^|_)(height|side|(image|img|crop)_?size)$"), SIDE),
-    (re.compile(r"(?i)class|label|categor"), CLASSES),
+    (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)"), CLASSES),
     (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
 )
+
+
+_OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|to_?(idx|id|ix)")
+"""What a vocabulary's size is called."""
+_SPECIAL = re.compile(r"""['"](\[[A-Z]+\]|<\w+>)['"]""")
+"""Tokens that a vocabulary has beside its words: `[PAD]`, `<unk>`."""
+
+
+def _most_common(found: Hints) -> Iterator[int]:
+    """The entries of a vocabulary of the most common words (`counter.most_common(8000)`), with its own tokens."""
+    for said in re.findall(r"\bmost_common\(\s*(\w+)\s*\)", found.text):
+        most = int(said) if said.isdecimal() else found.numbers.get(said, 0)
+        if most:
+            yield most + len(set(_SPECIAL.findall(found.text)))
 
 
 def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
@@ -323,5 +355,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     if NAMED["length"].match(need.name):
         yield from ((length, CELLS) for length in found.lengths)
         yield LENGTH, ASSUMED
+    if _OF_WORDS.search(need.name):
+        yield from ((most, CELLS) for most in _most_common(found))
     assumed = next((number for kind, number in _BY_NAME if kind.search(need.name)), ENTRIES)
     yield assumed, ASSUMED

@@ -109,6 +109,39 @@ for x, y in paddle.io.DataLoader(data, batch_size=32):
     loss.backward()
     update([weight], 0.1, 32)
 """
+COMMON = """
+import collections, numpy as np, pandas as pd, paddle
+from paddle import nn
+table = pd.read_csv('absent.csv')
+counter = collections.Counter()
+for text in table['text']:
+    counter.update(text.split())
+vocab = {'[PAD]': 0, '[UNK]': 1}
+for n, (word, _) in enumerate(counter.most_common(700)):
+    vocab[word] = n + 2
+tags = {tag: n for n, tag in enumerate(sorted(set(table['tag'])))}
+ids = np.array([[vocab.get(word, 1) for word in text.split()][:12] for text in table['text']], dtype='int64')
+labels = table['tag'].map(tags).values.astype('int64')
+class Texts(paddle.io.Dataset):
+    def __init__(self, ids, labels):
+        self.ids, self.labels = ids, labels
+    def __getitem__(self, i):
+        return self.ids[i], self.labels[i]
+    def __len__(self):
+        return len(self.ids)
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.table, self.out = nn.Embedding(len(vocab), 16), nn.Linear(16, len(tags))
+    def forward(self, ids):
+        return self.out(self.table(ids).mean(axis=1))
+net = Net()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for ids, label in paddle.io.DataLoader(Texts(ids, labels), batch_size=32):
+    nn.functional.cross_entropy(net(ids), label).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 AGENT = """
 import numpy, paddle
 import absent_agents
@@ -121,7 +154,7 @@ for step in range(10):
     loss = agent.learn(numpy.zeros((8, 4)), numpy.zeros(8))
 """
 SOURCES = {
-    "ratings": RATINGS, "words": WORDS, "masks": MASKS, "scratch": SCRATCH, "agent": AGENT,
+    "ratings": RATINGS, "words": WORDS, "masks": MASKS, "scratch": SCRATCH, "agent": AGENT, "common": COMMON,
     "opencv": OPENCV + PICTURE.format(imports="import cv2", read="cv2.imread('absent.jpg')"),
     "paddle": OPENCV + PICTURE.format(imports="", read="paddle.vision.image_load('absent.jpg', backend='cv2')"),
 }  # fmt: skip
@@ -137,6 +170,12 @@ def test_numbers_that_a_loss_would_compare_all_with_all_are_not_suggested(traced
     (asked,) = traced["ratings"]["questions"]
     assert asked["suggestion"].split()[:2] == ["int64[64]", "int64[64]"]
     assert asked["suggestion"].endswith("[64]")
+
+
+def test_a_vocabulary_of_the_most_common_words_is_as_large_as_the_cells_say(traced):
+    suggested = {one["name"]: one["suggestion"] for one in traced["common"]["questions"]}
+    assert (suggested["len_vocab"], suggested["len_tags"]) == (702, 10)
+    assert suggested["loader"].endswith(" int64[32]"), "an entry of an array is one number"
 
 
 def test_a_vocabulary_tells_words_from_lists_of_them(traced):
