@@ -48,13 +48,14 @@ function withShortMembers(source) {
   return source.replace(PRIVATE, name => `_${names.indexOf(name).toString(36)}`);
 }
 
-/** What uPlot can do and no chart here asks for: dates on an axis, a legend of its own, lines that are not straight. */
+/** What uPlot can do and no chart here asks for: dates and logarithms on an axis, a legend, curved lines, helpers. */
 const SWITCHED_OFF = [
   [/(?<=^const FEAT_TIME\s+= )true/m, 'false'],
   [/(?<=let isTime = )[^;]+/g, 'false'],
   [/^const \[ timeIncrs\w+, .+? = genTimeStuffs\(.+?\);$/gm, ''],
   [/^\tconst _time(?:AxisSplits|AxisVals|SeriesVal)\s*= .+;$/gm, ''],
-  [/^\tuPlot\.(?:fmt|tz)Date\s*= \w+;$/gm, ''],
+  [/^\t?uPlot\.(?:(?:fmt|tz)Date|fmtNum|range\w+|orient|addGap|clipGaps)\s*= \w+;$/gm, ''],
+  [/\b[\w.]*[dD]istr\s*[=>]=\s*(?:[234]|100)\b/g, 'false'],
   [/(?<=^\tconst showLegend = )legend\.show/m, 'false'],
   [/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, '']
 ];

@@ -35,7 +35,7 @@ export class Tabs {
   async showJob(id: string): Promise<void> {
     const model = this._model;
     let tab = this._open.jobs.find(item => item.content.model.id === id);
-    this._learn();
+    void this._learn();
     if (!tab) {
       if (!model.jobs.get(id)) {
         await model.api.job(id).then(
@@ -84,7 +84,7 @@ export class Tabs {
 
   /** Show all jobs, or two of them side by side, or a sweep unfolded. */
   async showJobs(compared?: string[], sweep = ''): Promise<void> {
-    this._learn();
+    const learnt = this._learn();
     const read = await this._read(opened(import('./pages')));
     if (!read) {
       return;
@@ -99,6 +99,8 @@ export class Tabs {
     }
     this._shell.activateById(tab.id);
     if (compared) {
+      // On a page that was just loaded no job is known yet.
+      await learnt;
       tab.content.model.compare(compared);
     }
     const { plans } = tab.content.model;
@@ -137,9 +139,9 @@ export class Tabs {
   }
 
   /** Ask the server for what pages name (engines by their titles), where no panel has yet. */
-  private _learn(): void {
+  private async _learn(): Promise<void> {
     if (!this._model.isReady) {
-      void this._model.connect();
+      await this._model.connect();
     }
   }
 

@@ -110,3 +110,13 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await view.getByRole('button', { name: 'Delete 1' }).click();
   await expect(rows).toHaveCount(2, { timeout: 60_000 });
 });
+
+test('runs are compared on a page that was just loaded', async ({ page, server }) => {
+  const first = await submitRuns(server);
+  const second = await rerun(server, first, { BATCH_SIZE: 128 });
+  await ended(server, second);
+  await openLab(page, server);
+  await command(page, 'paddle-gpu:compare-jobs', { ids: [first, second] });
+  const comparison = page.getByRole('region', { name: 'Comparison' });
+  await expect(comparison.getByRole('slider').first()).toBeVisible();
+});
