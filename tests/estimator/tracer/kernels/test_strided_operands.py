@@ -33,6 +33,7 @@ COPIES = {
     "layer-norm": "F.layer_norm(v, 40)",
     "pool": "F.max_pool1d(v, 2)", "logits": "F.binary_cross_entropy_with_logits(v, paddle.ones([8, 30, 40]))",
     "norm": "paddle.norm(v, 2, axis=1)", "logsumexp": "v.logsumexp(1)", "prelu": "F.prelu(v, paddle.ones([1]))",
+    "labels": "F.cross_entropy(v, (paddle.arange(1440) % 40).reshape([8, 30, 6])[:, :, 2])",
     "pow-tensor": "paddle.pow(v, paddle.ones([40]))", "transposed": "F.conv1d_transpose(v, paddle.ones([30, 4, 3]))",
 }  # fmt: skip
 SINGLE = {

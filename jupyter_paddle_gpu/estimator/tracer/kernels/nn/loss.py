@@ -25,7 +25,6 @@ OPERATORS = (
         "cross_entropy_with_softmax",
         _STRIDES + "; `TransToFluidOpName`",
         Rule(
-            strides=Strides.KEPT,
             flops=per_element(5),
             amp_name="softmax_with_cross_entropy",
             loss="cross_entropy",
