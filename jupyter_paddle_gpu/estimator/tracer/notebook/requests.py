@@ -68,6 +68,7 @@ MOST_PATHS = 2
 
 def _with_paths(result: dict[str, Any]) -> dict[str, Any]:
     """The result with a question for where files are, if something is open for which the notebook suggests nothing."""
+    result.pop("starts", None)
     paths, asked = result.pop("paths", [])[:MOST_PATHS], result["questions"]
     is_near = any(one["suggestion"] for one in paths)
     is_open = any(one["suggestion"] is None or (is_near and one["params"].get("source") == ASSUMED) for one in asked)
@@ -125,7 +126,8 @@ def _without_data(
         one = _with_batch(asked, trace) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, trace, has_time), "way": way}
-        if _is_settled(one) and not (one["status"] == "no_model" and sites.all):
+        hides_one = one["status"] == "no_model" and (sites.all or one.get("starts"))
+        if _is_settled(one) and not hides_one:
             return one
         found.append(one)
     return min(found, key=_openness)

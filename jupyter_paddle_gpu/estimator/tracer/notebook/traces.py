@@ -228,7 +228,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
     found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
     if run is not None:
-        found["paths"] = list(run.found.paths.values())
+        found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
     if run is not None and run.found.stop_if_told is not None:
         found[STOP_IF_TOLD] = run.found.stop_if_told
     return found

@@ -32,7 +32,7 @@ def _call(runtime: Tensors, original: Callable[..., Any], layer: Any, *args: Any
         changes.choose_blocks(layer)
     path = known.enter(layer)
     if is_outside and path:
-        known.called(layer, path, runtime.ledger.now, args)
+        known.called(layer, path, runtime.ledger.now, (*args, *kwargs.values()))
     if is_outside and known.is_root(layer):
         runtime.of(ModelInputs).called(layer, (args, kwargs))
     elif isinstance(layer, paddle.nn.Conv1D):

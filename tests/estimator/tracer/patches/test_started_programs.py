@@ -56,7 +56,41 @@ if subprocess.call("{} setup.py build_ext --inplace".format(sys.executable), she
     raise RuntimeError("cannot compile")
 from .compiled import grow
 """
+LINES = """
+import numpy as np
+import paddle
+class SimpleDataSet(paddle.io.Dataset):
+    def __init__(self, config, mode, logger, seed=None):
+        self.lines = self.get_image_info_list(config[mode]["dataset"]["label_file_list"], [1.0])
+        self.characters = self.known(config["Global"]["character_dict_path"])
+    def get_image_info_list(self, file_list, ratio_list):
+        return [line for file in file_list for line in open(file, "rb")]
+    def known(self, character_dict_path):
+        with open(character_dict_path, "rb") as file:
+            return file.readlines()
+    def __getitem__(self, index):
+        return np.zeros([3, 8, 8], "float32")
+    def __len__(self):
+        return len(self.lines)
+"""
+READS = """
+import paddle
+from ppocr.data.simple_dataset import SimpleDataSet
+own = {"label_file_list": ["/data/absent/train.txt"], "transforms": [{"CTCLabelEncode": None}]}
+asked = {"Global": {"character_dict_path": "/data/absent/dictionary.txt"}, "Train": {"dataset": own}}
+data = SimpleDataSet(asked, "Train", None)
+model = paddle.nn.Conv2D(3, len(data.characters), 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for batch in paddle.io.DataLoader(data, batch_size=4):
+    model(batch).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 FILES = {
+    "trainer/ppocr/__init__.py": "",
+    "trainer/ppocr/data/__init__.py": "",
+    "trainer/ppocr/data/simple_dataset.py": LINES,
+    "trainer/reads.py": READS,
     "trainer/train.py": SCRIPT,
     "trainer/sizes.py": "WIDTH = 4\n",
     "trainer/fails.py": "import paddle\npaddle.nn.Linear(4, 3)(paddle.rand([2, 5]))\n",
@@ -66,6 +100,7 @@ FILES = {
     "sizes.py": "WIDTH = 4\n",
 }
 OTHERS = {
+    "reads": 'subprocess.run([sys.executable, "reads.py"], cwd="trainer", check=True)',
     "wants": 'subprocess.run([sys.executable, "wants.py"], cwd="trainer", check=True)',
     "given": 'subprocess.run([sys.executable, "train.py", "-b", "8"], cwd="trainer", env={**os.environ, "OUT": "5"})\n'
     'assert "OUT" not in os.environ',
@@ -101,7 +136,7 @@ def traced(run_code, tmp_path_factory):
     """A repository of a trainer beside the program that starts it."""
     folder: Path = tmp_path_factory.mktemp("repositories")
     for name, text in FILES.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return run_code(CHILD, [str(folder), {name: HEAD + source for name, source in {**WAYS, **OTHERS}.items()}])
 
@@ -138,3 +173,10 @@ def test_a_file_that_decides_is_asked_for(traced):
     """Although nothing in the program that starts it trains."""
     assert traced["wants"]["status"] == "needs_input"
     assert [why for why, _ in traced["wants"]["questions"]] == ["path_missing"]
+
+
+def test_a_list_of_characters_decides_of_the_model_and_is_asked_for(traced):
+    """Pictures and labels stand in; how many outputs a recogniser has is known by that file alone."""
+    row = traced["reads"]
+    assert row["status"] == "needs_input"
+    assert [params.get("path") for _, params in row["questions"]] == ["/data/absent/dictionary.txt"]

@@ -211,6 +211,23 @@ data = points.{kind}("data/people.json", 17)
 """
     + TRAIN
 )
+UNREAD = (
+    MODULES
+    + """
+cv2 = module("cv2", '''
+class error(Exception):
+    pass
+def imread(path, flags=1):
+    return None
+def cvtColor(image, code):
+    raise error("Assertion failed (!_src.empty()) in function cvtColor")
+''')
+def learnt_from(path):
+    {use}
+data = [(paddle.to_tensor(learnt_from("data/stone.png")),)] * 9
+"""
+    + TRAIN.replace("paddle.io.DataLoader(data, batch_size=4)", "data")
+)
 WEIGHTS = (
     """
 import sys
@@ -233,6 +250,8 @@ def load_pretrain_weight(model, path):
 """
 SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL, "scales": SCALES}
 SOURCES["tracked"] = TRACKED
+UNREAD_USES = {"converted": "return cv2.cvtColor(cv2.imread(path), 4)", "measured": "return cv2.imread(path).shape[0]"}
+SOURCES.update({name: UNREAD.replace("{use}", use) for name, use in UNREAD_USES.items()})
 SOURCES["person"] = PEOPLE.replace("{kind}", "KeypointTopDownBaseDataset")
 SOURCES["people"] = PEOPLE.replace("{kind}", "KeypointBottomUpBaseDataset")
 INPUTS = {
@@ -266,3 +285,11 @@ def test_batches_are_those_of_the_programs_own_transforms(traced, name):
 def test_labels_that_hang_on_the_models_classes_are_asked_for(traced):
     row = traced["several"]
     assert (row["status"], [one["why"] for one in row["questions"]]) == ("needs_input", ["batch_unseen"])
+
+
+@pytest.mark.parametrize("name", UNREAD_USES)
+def test_a_picture_that_opencv_does_not_find_is_asked_for_by_its_path(traced, name):
+    """OpenCV gives None for one; what fails then is far from what is missing."""
+    row = traced[name]
+    assert row["status"] == "needs_input"
+    assert ("data/stone.png" in str(row["questions"]), "cell_failed" in str(row["questions"])) == (True, False)

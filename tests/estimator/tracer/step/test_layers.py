@@ -53,6 +53,26 @@ def train(model):
     for x in data:
         pass
 """
+NAMED = """
+import paddle
+from paddle import nn
+from paddle.distributed.fleet.utils import recompute
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.words, self.block = nn.Embedding(50, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 50))
+    def forward(self, input_ids=None, labels=None):
+        states = self.words(input_ids).transpose([1, 0, 2])  # the sequence first
+        logits = recompute(self.block, states).transpose([1, 0, 2])
+        return nn.functional.cross_entropy(logits, labels)
+model = Net()
+optimizer = paddle.optimizer.AdamW(parameters=model.parameters())
+for step in range(6):
+    ids = paddle.randint(0, 50, [4, 30])
+    model(input_ids=ids, labels=ids).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 GAN = """
 G, D = nn.Sequential(nn.Linear(8, 30), nn.Linear(30, 20)), nn.Sequential(nn.Linear(20, 30), nn.Linear(30, 1))
 g = paddle.optimizer.Adam(parameters=G.parameters())
@@ -73,6 +93,7 @@ for step in range(5):
     loss.backward(); optimizer.step(); optimizer.clear_grad()
 """
 NOTEBOOKS = {
+    "named": [NAMED],
     "acts": ["import paddle\nfrom paddle import nn", ACTS],
     "tried": [NETS, "Block(3, 3)(paddle.rand([4, 3, 6, 6])).shape", "model = make(); model(paddle.rand([1, 3, 9, 9]))",
               TRAIN],
@@ -176,6 +197,11 @@ def test_an_optimizer_whose_model_is_called_is_waited_for(traced):
     assert row["optimizer"] == "Adam + Adam"
     assert "few_steps" not in row["notes"]
     assert row["batch_size"] == 32
+
+
+def test_the_batch_is_the_models_where_it_is_called_with_keywords(traced):
+    """Of recomputed layers, which are called once more, another dimension comes first."""
+    assert traced["named"]["batch_size"] == 4
 
 
 def test_a_policy_acts_on_one_sample_and_learns_from_many(traced):

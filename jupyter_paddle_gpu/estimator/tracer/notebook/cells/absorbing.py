@@ -63,6 +63,8 @@ def absent_path(problem: BaseException) -> str | None:
     step = problem.__traceback__ if isinstance(problem, Exception) else None
     if step is None or isinstance(problem, NeededError):
         return None
+    if (unread := _unread_picture(problem, step)) is not None:
+        return unread
     while step.tb_next is not None:
         step = step.tb_next
     names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
@@ -73,6 +75,27 @@ def absent_path(problem: BaseException) -> str | None:
             if not os.path.exists(path):  # noqa: PTH110 - text of the program's
                 return str(path)
     return None
+
+
+def _unread_picture(problem: BaseException, step: TracebackType | None) -> str | None:
+    """The picture that OpenCV was to read on the way to where it failed: of one that is not there it gives None, at
+    which whatever takes it fails (`cv2.cvtColor(cv2.imread(path), ...)`, `cv2.imread(path).shape`)."""
+    found = None
+    while step is not None and (type(problem).__module__ == "cv2" or "NoneType" in str(problem)):
+        names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
+        for call in _readers(_tree(step.tb_frame)):
+            with contextlib.suppress(Exception):  # as above
+                path = os.fspath(eval(compile(ast.Expression(call.args[0]), "<path>", "eval"), names))
+                found = found if os.path.exists(path) else str(path)  # noqa: PTH110 - text of the program's
+        step = step.tb_next
+    return found
+
+
+@lru_cache(maxsize=1024)
+def _readers(tree: ast.Module) -> tuple[ast.Call, ...]:
+    """The calls of a file that have OpenCV read a picture."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return tuple(one for one in calls if name_of(one.func) == "imread" and one.args)
 
 
 @lru_cache(maxsize=1024)

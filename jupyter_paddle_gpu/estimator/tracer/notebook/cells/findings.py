@@ -53,6 +53,8 @@ class Findings:
         self.stop_if_told: dict[str, Any] | None = None
         """The same, as if what stands for unknown sizes and numbers were known."""
         self._is_known_to_optimize = any(map(_optimizes, self.sources))
+        self.starts_a_training = False
+        """Whether a program that may train was started."""
         self._command: tuple[int, str] | None = None
         """Of a program that has just failed: the line that runs it, and where it failed."""
 
@@ -65,6 +67,7 @@ class Findings:
         """More of the code is known: a program starts it."""
         new = [source for source in sources if source not in self.sources]
         self.sources = (*self.sources, *new)
+        self.starts_a_training = self.starts_a_training or trains(new, self._sites)
         self._is_known_to_optimize = self._is_known_to_optimize or any(map(_optimizes, new))
 
     @property

@@ -32,6 +32,7 @@ from ...undecided.running_code import tensors_kept
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from ..trainers.records import filled
+from ..trainers.text_images import wanted_characters
 
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
 _CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))
@@ -75,9 +76,12 @@ def gives_one(data_set: Any) -> bool:
 
 def is_absence(problem: BaseException) -> bool:
     """Whether a file, a download or a program is missing: by the error's type, by what an estimate refused below it, or
-    by a path that is not there in its text or in the hands of the code that failed."""
+    by a path that is not there in its text or in the hands of the code that failed. A file by which the model is made
+    is no data."""
     reason: BaseException | None = problem
     seen: list[BaseException] = []
+    if wanted_characters(problem):
+        return False
     while reason is not None and reason not in seen:
         if isinstance(reason, _MISSING) or getattr(reason, "refused", None) is not None:
             return True

@@ -108,6 +108,19 @@ def _constructed(
     original(self, config, mode, *args, **kwargs)
 
 
+def wanted_characters(problem: BaseException) -> bool:
+    """Whether the list of a recogniser's characters is what is not here: the model has an output for each, so that it
+    is asked for, while pictures and labels stand in."""
+    if not isinstance(problem, FileNotFoundError):
+        return False
+    step = problem.__traceback__
+    while step is not None:
+        if step.tb_frame.f_locals.get("character_dict_path") == problem.filename:
+            return True
+        step = step.tb_next
+    return False
+
+
 def _are_here(paths: Any) -> bool:
     return all(os.path.exists(path) for path in ([paths] if isinstance(paths, str) else paths))  # noqa: PTH110
 
