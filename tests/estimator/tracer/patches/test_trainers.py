@@ -135,7 +135,7 @@ class City(Dataset):
     def __init__(self, dataset_root):
         self.dataset_root, self.file_list, self.img_channels, self.num_classes = dataset_root, list(), 3, 19
         if not os.path.isdir(self.dataset_root):
-            raise ValueError("The dataset is not found.")
+            raise FileNotFoundError("The dataset is not found: data/city.")
     def __getitem__(self, index):
         image, mask = (np.asarray(Image.open(path)) for path in self.file_list[index])
         assert mask.ndim == 2 and len(np.unique(mask[:32, 5:37])) == self.num_classes

@@ -111,7 +111,7 @@ def _constructed(
 def wanted_characters(problem: BaseException) -> bool:
     """Whether the list of a recogniser's characters is what is not here: the model has an output for each, so that it
     is asked for, while pictures and labels stand in."""
-    if not isinstance(problem, FileNotFoundError):
+    if not isinstance(problem, FileNotFoundError) or problem.filename is None:
         return False
     step = problem.__traceback__
     while step is not None:
