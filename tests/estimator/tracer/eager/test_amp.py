@@ -240,7 +240,7 @@ def test_what_decorate_is_asked_for(decorated):
     assert peaks["no-promotion"] <= peaks["Adam"]
 
 
-LINEAR = """
+EIGHT_LAYERS = """
 import paddle
 {flag}
 model = paddle.nn.Sequential(*[paddle.nn.Linear(64, 64) for _ in range(8)])
@@ -257,6 +257,6 @@ for step in range(4):
 def test_a_linear_layer_was_a_product_and_a_float32_sum_before_3_3(run_child):
     """PASSL's logs of 2023 are of these; one operator of the white list gives float16."""
     asked = 'paddle.set_flags({"FLAGS_use_legacy_linear": True})'
-    programs = {name: LINEAR.format(flag=flag) for name, flag in (("one", ""), ("two", asked))}
+    programs = {name: EIGHT_LAYERS.format(flag=flag) for name, flag in (("one", ""), ("two", asked))}
     found = run_child("trace", programs, {name: {"target": "gpu"} for name in programs})
     assert found["two"]["peak"] > 1.4 * found["one"]["peak"]
