@@ -127,7 +127,7 @@ def test_paddle_imported_quickly_is_the_same_paddle(tmp_path):
 @pytest.mark.parametrize("end", ["raise ImportError('not like this')", "os.kill(os.getpid(), 11)"])
 def test_a_paddle_that_cannot_bear_it_is_imported_the_plain_way(tmp_path, end):
     (tmp_path / "paddle.py").write_text(
-        f"import os, sys\nif '--plain' not in sys.argv: {end}\n__version__ = '9.9'\n", encoding="utf-8"
+        f"import os, sys\nif '--plain' not in sys.orig_argv: {end}\n__version__ = '9.9'\n", encoding="utf-8"
     )
     found = find_interpreter("python3")
     path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))

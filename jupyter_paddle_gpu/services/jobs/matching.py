@@ -121,8 +121,9 @@ class _Figures:
         return found
 
     def of_all(self, request: EstimateRequest) -> Estimate:
-        """Of all trainings that a job with this request runs."""
-        known = next((found for one, found in self._known if one == request), None)
+        """Of all trainings that a job with this request runs; what is known with its details serves without them."""
+        serving = (request, msgspec.structs.replace(request, details=True))
+        known = next((found for one, found in self._known if one in serving), None)
         if known is None:
             known = self._whole(request)
             self._known.append((request, known))

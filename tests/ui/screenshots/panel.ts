@@ -92,7 +92,7 @@ for (const language of ['en', 'zh_CN'] as const) {
     // What an estimate says of a notebook that would stop, and what its job says.
     await other('wine_broken.ipynb');
     await estimate();
-    await expect(panel.locator('[data-code=would_stop]')).toBeVisible({ timeout: 120_000 });
+    await expect(panel.locator('[data-code^=would_stop]')).toBeVisible({ timeout: 120_000 });
     await both(page, 'stop', short, take);
     await command(page, 'paddle-gpu:submit');
     const failed = jobRow(panel, 'wine_broken');

@@ -245,7 +245,7 @@ export const PANEL_STATES: readonly IState[] = [
     part: PANEL,
     reach: async scene => {
       await estimate(scene, 'wine_broken.ipynb');
-      await shown(scene, '[data-code=would_stop]');
+      await shown(scene, '[data-code^=would_stop]');
       // The cell, in whatever language.
       await expect(scene.page.locator('.jp-PaddleGpu-fitChip')).toContainText('6');
     }

@@ -160,7 +160,7 @@ def test_what_is_not_known_is_one_question_by_its_name(asked, answered, name, ki
     ("name", "suggestion", "source"),
     [
         ("table", BATCH, "layer"),
-        ("pictures", "float32[10,3,96,64] int64[10,1]", "cells"),
+        ("pictures", "float32[10,3,96,64] int64[10]", "cells"),
         ("words", 10000, "assumed"),
     ],
 )
