@@ -89,6 +89,11 @@ NOTES: dict[str, Message] = {
             hint="Draw within the bounds. The figure is that of a step that goes well.",
         ),
         Message(
+            code="sizes_vary",
+            text="Steps take in data of different sizes; the figure is that of the largest of the first {steps}.",
+            hint="A larger batch that comes later takes more: put the largest first to see it.",
+        ),
+        Message(
             code="sizes_drawn",
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),

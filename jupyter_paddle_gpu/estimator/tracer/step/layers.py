@@ -10,6 +10,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Any
 
 import paddle
@@ -141,6 +142,13 @@ class LayerPaths:
         """Whether a call since then was of a layer with one of these parameters (by identity)."""
         wanted = set(parameters)
         return any(wanted & self._roots[n].parameters.keys() for n in {c.root for c in self._calls if c.at >= since})
+
+    def taken(self, window: tuple[int, int]) -> frozenset[tuple[Meta, ...]]:
+        """Shapes and types that models in training were called with in that time."""
+        first, last = window
+        calls = (call for call in reversed(self._calls) if call.is_training and call.tensors)
+        recent = takewhile(lambda call: call.at >= first, calls)
+        return frozenset(call.tensors for call in recent if call.at < last)
 
     def of_step(self, window: tuple[int, int], updated: Iterable[int] = ()) -> StepLayers:
         """What was called in that step; what was called at all where the step itself calls no layer.

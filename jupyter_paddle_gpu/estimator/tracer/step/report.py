@@ -33,6 +33,20 @@ def rows(
     return storages, operations
 
 
+def most_alive(storages: list[list[Any]], operations: list[list[Any]], target: str) -> int:
+    """The most bytes alive at once in such rows; of a GPU's transients the least."""
+    transient = 5 if target == "cpu" else 6
+    change = [0] * (len(operations) + 3)
+    for size, start, end, *_ in storages:
+        change[start + 1] += size
+        change[end + 2] -= size
+    alive, most = change[0], 0
+    for now, operation in enumerate(operations):
+        alive += change[now + 1]
+        most = max(most, alive + operation[transient])
+    return most
+
+
 def inputs_of(ledger: Ledger, window: tuple[int, int]) -> list[Record]:
     """What the step took in: arrays that came from data inside the window."""
     first, last = window

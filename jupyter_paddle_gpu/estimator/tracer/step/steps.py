@@ -25,6 +25,7 @@ from .deadline import Deadline
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
+from .sizes import Sizes
 from .static_graphs import StaticGraphs
 from .updates_by_hand import UpdatesByHand, count_as_parameter
 
@@ -105,6 +106,7 @@ class StepWatch:
         self.window: tuple[int, int] | None = None
         self._order: list[int] = []
         self._ends: list[int] = []
+        self._sizes = Sizes(self.runtime)
         self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
@@ -245,11 +247,14 @@ class StepWatch:
             self.optimizers.append(optimizer)
         self._order.append(self.optimizers.index(optimizer))
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
+        self._sizes.updated(self._ends[-1] if self._ends else self.began)
         self._ends.append(self.runtime.ledger.now)
         period = self._period()
         if period is None or self.updates < self._enough:
             return
-        self.window = (self._ends[-period - 1], self._ends[-1])
+        self.window = self._sizes.settle((self._ends[-period - 1], self._ends[-1]), period) or self.window
+        if self.window is None:
+            return
         if not self.evaluates or self.leaves_epoch:
             self._seen()
         self.leaves_epoch = True
@@ -358,6 +363,7 @@ class StepWatch:
 
     def last_window(self) -> tuple[int, int] | None:
         """The best window when the program ended by itself: the last update's step."""
+        self.window = self.window or self._sizes.largest
         if self.window is not None:
             return self.window
         if not self._ends:

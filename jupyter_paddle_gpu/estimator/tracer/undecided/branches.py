@@ -22,6 +22,7 @@ import paddle
 from .. import call_stack
 from ..eager.dependent_shapes import LEAST, MOST, NOTES, SHARED, Choices, Numbers
 from ..patience import Patience
+from ..step.report import most_alive
 
 MOST_TRACES = 4
 """Traces beside the first."""
@@ -221,17 +222,7 @@ def _fault(result: Result) -> int:
 
 def peak(result: Result, target: str) -> int:
     """The most bytes alive at once in a traced step; of a GPU's transients the least."""
-    transient = 5 if target == "cpu" else 6
-    operations = result["operations"]
-    change = [0] * (len(operations) + 3)
-    for size, start, end, *_ in result["storages"]:
-        change[start + 1] += size
-        change[end + 2] -= size
-    alive, most = change[0], 0
-    for now, operation in enumerate(operations):
-        alive += change[now + 1]
-        most = max(most, alive + operation[transient])
-    return most
+    return most_alive(result["storages"], result["operations"], target)
 
 
 def is_way_out() -> bool:

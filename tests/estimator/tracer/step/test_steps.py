@@ -79,3 +79,42 @@ def test_every_optimizer_is_known_from_its_constructor_on(run_code):
     found = run_code(OPTIMIZERS, {kind: LATE.format(kind=kind) for kind in ("Adam", "AdamW")})
     assert "adam_" in found["Adam"]
     assert "adamw_" in found["AdamW"]
+
+
+SIZES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, source in json.load(sys.stdin).items():
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}]})
+    print(json.dumps([name, [found["inputs"] + [found["image_size"]], [note["code"] for note in found["notes"]]]]))
+"""
+IN_TURN = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Conv2D(3, 8, 3), paddle.nn.AdaptiveAvgPool2D(1), paddle.nn.Flatten())
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+sizes = {sizes}
+for step in range({steps}):
+    x = paddle.rand([4, 3, sizes[step % len(sizes)], 32])
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ORDERS = {
+    "last": ([32, 48, 64], 9, 64),
+    "first": ([64, 48, 32], 9, 64),
+    "once each": ([32, 48, 64], 3, 64),
+    "one": ([32], 9, 32),
+    "other": ([32, 48, 32, 32, 40], 30, 48),
+    "never again": (list(range(16, 116)), 100, 31),
+}
+
+
+def test_of_sizes_in_turn_the_largest_is_the_step(run_code):
+    """Sizes that come again are all seen; where they go on changing, that is told."""
+    found = run_code(SIZES, {name: IN_TURN.format(sizes=o, steps=n) for name, (o, n, _) in ORDERS.items()})
+    for name, (_, _, largest) in ORDERS.items():
+        inputs, notes = found[name]
+        assert inputs[0] == f"float32[4, 3, {largest}, 32]", name
+        assert ("sizes_vary" in notes) == (name == "never again"), name
