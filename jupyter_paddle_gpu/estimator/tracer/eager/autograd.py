@@ -16,7 +16,7 @@ from ..program.templates import Gradient
 from . import composites
 from .backward_kernels import run_gradient
 from .refusals import external
-from .saved_tensors import left, unpacked
+from .saved_tensors import left, unpacked, versions
 from .tensors import Tensors
 
 Edge = tuple[Union[GraphNode, "Accumulation"], int]
@@ -40,10 +40,14 @@ class Node:
     `edges` maps each operand's slot to where its gradient goes.
     """
 
-    __slots__ = ("__weakref__", "edges", "gradient", "hooks", "is_released", "layer", "retained", "saved", "shapes")
+    __slots__ = (
+        *("__weakref__", "edges", "gradient", "hooks", "is_released", "layer", "retained", "saved", "shapes"),
+        "versions",
+    )
 
     def __init__(self, gradient: Gradient, saved: dict[int, Array], shapes: dict[int, Array], layer: str) -> None:
         self.gradient, self.saved, self.shapes, self.layer = gradient, saved, shapes, layer
+        self.versions = versions(saved)
         self.edges: dict[int, Edge] = {}
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
@@ -63,7 +67,7 @@ class Node:
         if self.is_released:
             raise runtime.refused(SystemError(_TWICE.format(node=_name_of_node(self.gradient))))
         gradient = self.gradient if asked is None else self.gradient.only(asked)
-        environment: dict[int, Array | None] = {**self.shapes, **unpacked(runtime, self.saved)}
+        environment: dict[int, Array | None] = {**self.shapes, **unpacked(runtime, self.saved, self.versions)}
         for result, slot in gradient.incoming.items():
             environment[slot] = incoming.get(result)
         for step in gradient.steps:
@@ -78,7 +82,7 @@ class Node:
                 wanted[operand] = found
         if release:
             self.saved = left(self.saved)
-            self.shapes = {}
+            self.shapes, self.versions = {}, {}
             self.is_released = True
         return wanted
 

@@ -31,6 +31,8 @@ _TENSOR = core.eager.Tensor
 _PLACES = (core.Place, core.CPUPlace, core.CUDAPlace)
 _PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of most arguments that are no tensors; asked first, for a trace encodes a hundred thousand of them."""
+_UNCOUNTED = frozenset(("exponential_",))
+"""Operators in place, by their names, that leave the version as it is (measured); so do optimizers' own."""
 _ARGUMENTS = tuple(Argument(i) for i in range(256))
 
 
@@ -44,6 +46,7 @@ class Call:
         self.environment: dict[int, Array] = {slot: state.array for slot, state in enumerate(states)}
         self.nodes: dict[int, tuple[Node, int]] = {}
         self.shapes: dict[int, Meta] = {}
+        self.counts_writes = False
 
     def run(self, name: str, values: Value | None) -> Any:
         """Execute the steps; the result has the structure the operator returns."""
@@ -52,6 +55,7 @@ class Call:
             values = known([state.array for state in self.states])
         if self.template.is_dynamic:
             self._find_shapes(name, values)
+        self.counts_writes = name.endswith("_") and name not in _UNCOUNTED and self.ledger.phase != "update"
         for step in self.template.steps:
             self._run(step)
         self.template.is_checked = True
@@ -121,6 +125,10 @@ class Call:
                 made.append(array)
             results.append(made)
         costs.account(self.ledger, operation, step, operands, results)
+        if self.counts_writes:
+            for place in step.inplace.values():
+                for array in operands[place]:
+                    array.count_write()
         if step.gradient is not None:
             self._record(step, step.gradient)
         self.ledger.finish(operation)

@@ -131,7 +131,9 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
         call("index_elementwise_put_with_tensor_", tensor, indices, value, *geometry, 0)
         return
     _put(runtime, tensor, index)
-    runtime.state(tensor).array.value = None
+    array = runtime.state(tensor).array
+    array.value = None
+    array.count_write()
 
 
 def _is_plain(index: Any) -> bool:

@@ -15,6 +15,7 @@ from ..program.templates import Gradient, GradStep, slots_of
 from . import composites
 from .autograd import Accumulation, Edge, Node, Turns, edge_of, leading
 from .backward_kernels import run_gradient
+from .saved_tensors import unpacked
 from .tensors import Tensors
 
 Places = dict[int, "Edge | None"]
@@ -66,7 +67,7 @@ class RecordedBackward:
             arrays = {slot: self._runtime.state(grad).array for slot, grad in incoming.items()}
             return {o: new_tensor(a) for o, a in node.backward(self._runtime, arrays, False, wanted).items()}
         gradient = node.gradient.only(wanted)
-        environment: dict[int, Array | None] = {**node.shapes, **node.saved}
+        environment: dict[int, Array | None] = {**node.shapes, **unpacked(self._runtime, node.saved, node.versions)}
         places: Places = {slot: (node, slot) for slot in gradient.incoming} | dict(node.edges)
         for result, slot in gradient.incoming.items():
             grad = incoming.get(result)

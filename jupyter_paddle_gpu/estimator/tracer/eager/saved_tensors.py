@@ -12,6 +12,11 @@ from typing import Any
 from ..memory.arrays import Array, new_tensor
 from .tensors import Tensors
 
+_WRITTEN_OVER = (
+    "(PermissionDenied) Tensor '' used in gradient computation has been modified by an inplace operation. Its version "
+    "is {now} but the expected version is {before}. Please fix your code to void calling an inplace operator after "
+    "using the Tensor which will used in gradient computation."
+)
 Hook = Callable[[Any], Any]
 
 
@@ -56,8 +61,25 @@ def reset(runtime: Tensors, original: Any) -> None:
     runtime.of(Hooks).pair = None
 
 
-def unpacked(runtime: Tensors, saved: dict[int, Any]) -> dict[int, Array | None]:
-    """What gradient kernels read, by slot."""
+def versions(saved: dict[int, Any]) -> dict[int, int]:
+    """How often what is saved has been written over, by slot; hooks keep what they like."""
+    arrays = ((slot, item) for slot, item in saved.items() if not isinstance(item, Packed))
+    return {slot: array.storage.version for slot, array in arrays if array.storage is not None}
+
+
+def unpacked(runtime: Tensors, saved: dict[int, Any], before: dict[int, int]) -> dict[int, Array | None]:
+    """What gradient kernels read, by slot.
+
+    Args:
+        before: their versions when they were saved.
+
+    Raises:
+        RuntimeError: one has been written over since (`TensorWrapper::check_inplace_version`).
+    """
+    if (now := versions(saved)) != before:
+        for slot, version in before.items():
+            if now.get(slot, version) != version:
+                raise runtime.refused(RuntimeError(_WRITTEN_OVER.format(now=now[slot], before=version)))
     return {slot: item.array(runtime) if isinstance(item, Packed) else item for slot, item in saved.items()}
 
 

@@ -69,6 +69,11 @@ class Array:
         """Whether the view is the whole of its storage."""
         return self.storage is not None and self.nbytes == self.storage.record.bytes
 
+    def count_write(self) -> None:
+        """An operator of the program has written into it (`bump_inplace_version`)."""
+        if self.storage is not None:
+            self.storage.version += 1
+
     def view(self, shape: Shape, strides: Shape, dtype: str | None = None) -> Array:
         """Another view of the same storage, with strides in elements of its own type."""
         return Array(self.storage, shape, strides, dtype or self.dtype)

@@ -27,11 +27,13 @@ class Record:
 class Storage:
     """One allocation. It lives exactly as long as something in the traced program refers to it."""
 
-    __slots__ = ("__weakref__", "ledger", "record")
+    __slots__ = ("__weakref__", "ledger", "record", "version")
 
     def __init__(self, ledger: Ledger, record: Record) -> None:
         self.ledger = ledger
         self.record = record
+        self.version = 0
+        """How often an operator in place has written into it, through any of its views (`InplaceVersionCounter`)."""
 
     def __del__(self) -> None:
         self.record.end = max(self.ledger.now - 1, self.record.start)

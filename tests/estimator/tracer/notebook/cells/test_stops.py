@@ -233,6 +233,28 @@ REFUSED |= {
         loss="F.binary_cross_entropy(F.sigmoid(net(x)), paddle.ones([4, 2], 'int32'))"
     ),
 }
+WRITTEN_OVER = {
+    "what a gradient reads": "h = F.sigmoid(net(x)); h.scale_(2.0); h[0] = 0.0",
+    "an operand": "h = net(x); g = h * h; h[h > 0.5] = 0.0; h = g",
+    "a mask by assign": "m = paddle.zeros([4, 2]); h = net(x) * m; paddle.assign(m + 1, m)",
+    "by a detached one": "h = F.sigmoid(net(x)); h.detach().zero_()",
+    "by a part": "h = paddle.tanh(net(x)); h[1:2].detach().scale_(2.0)",
+    "by two in place": "h = (net(x) * 1.0).exp_().tanh_().multiply_(x[:, :2])",
+    "second derivatives": "x.stop_gradient = False; g = paddle.tanh(net(x)); h = paddle.grad(g.sum(), x, "
+    "create_graph=True)[0]; g.zero_()",
+}
+NOT_READ = {
+    "what no gradient reads": "h = net(x) + 1; h[0] = 0.0",
+    "in place once": "h = (net(x) * 1.0).exp_()",
+    "operands of concat": "g = net(x) * 1.0; h = paddle.concat([g, g]); g.zero_()",
+    "a mask by set_value": "m = paddle.zeros([4, 2]); h = net(x) * m; m.set_value(m + 1); m.copy_(m + 1)",
+    "parameters by their optimizer": "h = net(net(x) @ paddle.ones([2, 4])); h.sum().backward(retain_graph=True); "
+    "opt.step()",
+}
+REFUSED |= {
+    f"written over: {name}": training(loss="h.mean()").replace("    loss =", f"    {code}\n    loss =", 1)
+    for name, code in WRITTEN_OVER.items()
+}
 AT_ITS_LINE = {
     "a wrong name in a gradient of one's own": LAYER.format(back="return g.foo()", given="net(paddle.rand([4, 4]))"),
     "an axis in a gradient of one's own": LAYER.format(back="return F.softmax(g, 9)", given="net(paddle.rand([4, 4]))"),
@@ -273,6 +295,10 @@ RUNS = {
     "statistics beside low precision": training(
         "BatchNorm1D(4)", loss="net(x).mean() + 0 * F.kl_div(net(x), x, reduction='mean')"
     ),
+}
+RUNS |= {
+    f"written over: {name}": training(loss="h.mean()").replace("    loss =", f"    {code}\n    loss =", 1)
+    for name, code in NOT_READ.items()
 }
 ONLY_ON_GPU = training(loss="F.margin_cross_entropy(F.normalize(net(x)), paddle.to_tensor([0, 1, 1, 0])).mean()")
 """This Paddle has a kernel for it that does nothing."""
