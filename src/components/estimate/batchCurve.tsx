@@ -68,7 +68,7 @@ export function BatchCurve(props: {
   }
   const inside = limits.filter(({ batch }) => batch <= end).slice(0, MOST_CARDS);
   const most = Math.max(last.high, ...inside.map(({ bytes }) => bytes * 1.05));
-  const shown = knownCards(model, points, inside, { end, most }, trans);
+  const shown = knownCards(model, points, inside, { end, most });
   const x = (batch: number) => (batch / end) * width;
   const height = chartHeight(width);
   const y = (size: number) => TOP + (1 - size / most) * (height - TOP);
@@ -274,17 +274,17 @@ function cardsHere(
   return once(found);
 }
 
-/** Known cards whose limit lies on the axis, far enough from those that are drawn already. */
-function knownCards(
-  model: PanelModel,
+/** Known cards whose limit lies on the axis, far enough from those that are drawn already; of those that were checked
+ * on hardware only, as it stands beside the curve as a promise. */
+export function knownCards(
+  model: Pick<PanelModel, 'accelerators'>,
   points: readonly IBatchPoint[],
   drawn: readonly ICardLimit[],
-  { end, most }: { end: number; most: number },
-  trans: TranslationBundle
+  { end, most }: { end: number; most: number }
 ): ICardLimit[] {
   const shown = [...drawn];
   const known = model.accelerators.flatMap(({ name, memory_bytes, checked }) =>
-    limit(markedName(name, checked, trans), memory_bytes, points, null)
+    checked ? limit(name, memory_bytes, points, null) : []
   );
   for (const card of once(known)) {
     const isClear = shown.every(({ bytes }) => Math.abs(bytes - card.bytes) > LEAST_GAP * most);

@@ -43,7 +43,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
 }
 
 /** Whether it fits or would stop, in one chip; while something runs, that it does. */
-function Fit(props: { model: PanelModel; training: Training }): JSX.Element | null {
+export function Fit(props: { model: PanelModel; training: Training }): JSX.Element | null {
   const { trans } = useApp();
   const { model, training } = props;
   const running = model.jobs.list.filter(({ state }) => state === 'running').length;
@@ -73,6 +73,14 @@ function Fit(props: { model: PanelModel; training: Training }): JSX.Element | nu
   if (training.estimate?.status !== 'ok' || !decision) {
     return null;
   }
+  const lacking = lacked(model, training);
+  if (lacking) {
+    return (
+      <span className="jp-PaddleGpu-fitChip jp-mod-refuse" role="status" title={lacking}>
+        <span aria-hidden="true">✕</span> {trans.__('would stop')}
+      </span>
+    );
+  }
   const [sign, words] = inWords(decision, model, trans);
   return (
     <span
@@ -83,6 +91,24 @@ function Fit(props: { model: PanelModel; training: Training }): JSX.Element | nu
       <span aria-hidden="true">{sign}</span> {words}
     </span>
   );
+}
+
+/** Modules at whose import a job would end that runs in the kernel's Python; an image may have them. */
+function lacked(model: PanelModel, training: Training): string {
+  const engine = model.engineOf(training);
+  if (!engine || engine.containers || engine.own_devices) {
+    return '';
+  }
+  // What a file of requirements holds nobody knows here.
+  const installs = (training.facts?.requirements ?? []).flatMap(line => line.split(/\s+/));
+  if (installs.some(word => word.startsWith('-r') || word.startsWith('--req'))) {
+    return '';
+  }
+  const installed = installs.map(word => word.split(/[=<>~![;]/)[0]);
+  return (training.estimate?.packages ?? [])
+    .map(({ module, install }) => install ?? module)
+    .filter(name => !installed.includes(name))
+    .join(', ');
 }
 
 function inWords(

@@ -13,7 +13,7 @@ import {
   isEnded,
   measuredPeak
 } from '../../domain';
-import { bytes, duration, metric } from '../../format';
+import { bytes, clock, duration, metric } from '../../format';
 import type { ISeries } from '../../plots';
 import { type IMetricChart, metricCharts, overEpochs, overTime } from '../job/curves';
 import type { Jobs } from './jobs';
@@ -157,11 +157,18 @@ export class Comparison implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** What a job is called beside the others: what tells them apart, else its place. */
+/** What a job is called beside the others: what tells them apart, of equals the time too, else its place. */
 export function shortNames(jobs: readonly IJob[], trans: TranslationBundle): string[] {
   const parts = jobs.map(job => tellingPart(job, trans) || job.spec.name);
+  const times = parts.map((part, index) => `${part} · ${clock(jobs[index].created)}`);
+  const isOnce = (names: string[], index: number) =>
+    names.indexOf(names[index]) === names.lastIndexOf(names[index]);
   return parts.map((part, index) =>
-    parts.indexOf(part) === parts.lastIndexOf(part) ? part : `${index + 1}: ${part}`
+    isOnce(parts, index)
+      ? part
+      : isOnce(times, index)
+        ? times[index]
+        : `${index + 1}: ${times[index]}`
   );
 }
 

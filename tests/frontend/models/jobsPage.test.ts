@@ -249,7 +249,15 @@ describe('side by side', () => {
     expect(rows.find(({ name }) => name === 'batch')?.values).toEqual(['0', '1']);
     expect(rows.some(({ name }) => name === 'seed')).toBe(false);
     expect(shortNames([a, b], trans)).toEqual(['batch 0', 'batch 1']);
-    expect(shortNames([a, a], trans)).toEqual(['1: batch 0', '2: batch 0']);
+  });
+
+  test('runs of one batch in one minute are told apart by their second', () => {
+    const at = (id: string, seconds: number) =>
+      run(id, { created: new Date(2026, 0, 2, 3, 44, seconds).getTime() / 1000 });
+    const names = shortNames([at('a', 5), at('b', 41)], trans);
+    expect(names.map(name => name.split(' · ')[1])).toEqual(['03:44:05', '03:44:41']);
+    const same = shortNames([at('a', 5), at('b', 5)], trans);
+    expect(same.map(name => name.slice(0, 3))).toEqual(['1: ', '2: ']);
   });
 
   test('of many epochs some are marked', () => {
