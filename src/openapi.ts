@@ -2333,6 +2333,8 @@ export interface components {
          *             estimate; None where the step was not traced, or for the CPU.
          *         estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
          *             `estimated_device` when it is empty, where the estimate was asked for it.
+         *         estimated_precision, estimated_size: `float32`, `O1` or `O2`; sides of the pictures, or the length of sequences.
+         *         trainer: which public trainer the code is of, by its package: `PaddleOCR` of `ppocr`; empty: of none known.
          *         need: what a training step takes of each device; None: not known, any device will do.
          *         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
          *             device.
@@ -2407,6 +2409,15 @@ export interface components {
             estimated_batch_size: number | null;
             /** @default null */
             estimated_largest_batch: number | null;
+            /**
+             * @default
+             * @enum {unknown}
+             */
+            estimated_precision: "" | "O1" | "O2" | "float32";
+            /** @default [] */
+            estimated_size: number[];
+            /** @default  */
+            trainer: string;
             /** @default null */
             need: components["schemas"]["Need"] | null;
             /** @default null */
@@ -2674,6 +2685,7 @@ export interface components {
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
          *         printed: what saved outputs say of the data's shapes.
+         *         trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
          *         is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
          */
         NotebookFacts: {
@@ -2720,6 +2732,8 @@ export interface components {
              *     }
              */
             printed: components["schemas"]["Printed"];
+            /** @default  */
+            trainer: string;
             /** @default false */
             is_script: boolean;
         };

@@ -136,6 +136,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
         printed: what saved outputs say of the data's shapes.
+        trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
         is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
     """
 
@@ -159,6 +160,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()
     printed: Printed = Printed()
+    trainer: str = ""
     is_script: bool = False
 
 

@@ -13,7 +13,7 @@ from .cells import ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
 from .files.scripts import is_script
-from .names import LIBRARIES, Names
+from .names import LIBRARIES, TRAINERS, Names
 from .printed import printed_in
 from .programs import Beside, read_commands
 from .requirements import read_requirements
@@ -58,12 +58,14 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     trains = reader.training.kind != "none"
     amp, amp_dtype = read_amp(code, names, reader)
     layers = models.layer_facts()
+    packages = {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,
         is_script=is_script(source.path),
         cells=tuple(cell.cell for cell in cells),
-        imports_paddle=not {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}.isdisjoint(_PADDLE),
+        imports_paddle=not packages.isdisjoint(_PADDLE),
+        trainer=next((family for package, family in TRAINERS.items() if package in packages), ""),
         loop=reader.training.kind,
         layers=layers,
         model=model,

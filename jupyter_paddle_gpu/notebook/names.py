@@ -11,10 +11,14 @@ from ..domain.notebooks import Fact, FactValue
 from .code import UNKNOWN, Code, Function
 
 _MAKING = frozenset({"from_pretrained", "from_config"})
-LIBRARIES = frozenset(
-    {"paddlenlp", "paddleseg", "paddleclas", "ppcls", "ppdet", "paddlex", "paddlets", "ppsci", "pgl", "parl"}
-    | {"paddlespeech", "paddleaudio", "paddlevideo", "paddle3d", "ppdiffusers", "paddlemix"}
-)
+TRAINERS = {
+    "paddlemix": "PaddleMIX", "ppdiffusers": "PaddleMIX", "paddle3d": "Paddle3D", "paddlevideo": "PaddleVideo",
+    "paddlespeech": "PaddleSpeech", "ppsci": "PaddleScience", "passl": "PASSL", "ppgan": "PaddleGAN",
+    "ppocr": "PaddleOCR", "ppdet": "PaddleDetection", "paddleseg": "PaddleSeg", "ppcls": "PaddleClas",
+    "paddleclas": "PaddleClas", "paddleformers": "PaddleFormers", "paddlenlp": "PaddleNLP", "paddlex": "PaddleX",
+}  # fmt: skip
+"""Public trainers by the package that their code imports; those first that are built on others of them."""
+LIBRARIES = frozenset(TRAINERS) | {"paddlets", "pgl", "parl", "paddleaudio"}
 """Import names of packages that are built on Paddle and import it."""
 MAX_STEPS = 24
 """Names followed from one use before it is taken for computed; also ends circles."""

@@ -29,6 +29,9 @@ SPEC = JobSpec(
     environment={"TOKEN": "hunter2"},
     estimated_device="A100 SXM 80GB",
     estimated_batch_size=64,
+    estimated_precision="O1",
+    estimated_size=(224, 320),
+    trainer="PaddleSeg",
     estimated_allocated_bytes=6 * GIB,
     estimated_terms=TERMS,
 )
@@ -64,12 +67,13 @@ def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
     shown = cli("contribute")
     assert shown.status == 0
     assert "written nowhere" in " ".join(shown.out.split())
+    assert all(fact in shown.out for fact in ("PaddleSeg", "224 x 320", "O1"))
     assert not file.exists()
     written = cli("contribute", "job-1", "--kind", "segmentation", "--write", str(file), "--json")
     (line,) = file.read_text().splitlines()
     assert json.loads(line) == written.json == {
-        "kind": "segmentation", "date": "2023-11-14", "card": "A100 SXM 80GB", "paddle": "3.3.1", "cuda": "12.6",
-        "batch": 64, "cards": 1,
+        "kind": "segmentation", "trainer": "PaddleSeg", "date": "2023-11-14", "card": "A100 SXM 80GB", "paddle": "3.3.1", "cuda": "12.6",
+        "batch": 64, "size": [224, 320], "precision": "O1", "cards": 1,
         "allocated": {"low": 6 * GIB + 5, "high": 6 * GIB + 5}, "reserved": {"low": 7 * GIB, "high": 7 * GIB},
         "device": {"low": 9 * GIB, "high": 9 * GIB},
         "foretold": {"allocated": 6 * GIB, "low": 7 * GIB + GIB // 2, "high": 9 * GIB},

@@ -352,3 +352,16 @@ def test_nothing_in_a_cell_makes_the_reader_fail(cells: list[list[str]]) -> None
     sources = [{"cell_type": "code", "source": "\n".join(lines)} for lines in cells]
     content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": sources}
     msgspec.json.encode(inspect_notebook(parse_notebook(json.dumps(content), Path("/a.ipynb"))))
+
+
+@pytest.mark.parametrize(
+    ("source", "trainer"),
+    [
+        ("from ppocr.modeling.architectures import build_model", "PaddleOCR"),
+        ("import paddlenlp\nfrom paddlemix import models", "PaddleMIX"),
+        ("from paddleseg.models import *", "PaddleSeg"),
+        ("import paddle\nimport my_ppdet", ""),
+    ],
+)
+def test_the_public_trainer_behind_the_code_is_told_by_its_package(inspect, source: str, trainer: str) -> None:
+    assert inspect(source).trainer == trainer

@@ -32,11 +32,14 @@ class ContributionView(TableView):
         ahead = log.foretold
         facts: tuple[tuple[str, object], ...] = (
             (say("Trained"), log.kind),
+            (say("Trainer"), log.trainer),
             (say("Day"), log.date),
             (say("Card"), log.card),
             ("Paddle", log.paddle),
             ("CUDA", log.cuda),
             (say("Batch on a card"), log.batch),
+            (say("Size of an input"), " x ".join(map(str, log.size))),
+            (say("Precision"), log.precision),
             (say("Cards"), log.cards),
             (say("Allocated by Paddle, at most"), _size(log.allocated)),
             (say("Reserved by Paddle, at most"), _size(log.reserved)),

@@ -98,6 +98,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             estimate; None where the step was not traced, or for the CPU.
         estimated_batch_size, estimated_largest_batch: the batch that the estimate is for, and the largest that fits
             `estimated_device` when it is empty, where the estimate was asked for it.
+        estimated_precision, estimated_size: `float32`, `O1` or `O2`; sides of the pictures, or the length of sequences.
+        trainer: which public trainer the code is of, by its package: `PaddleOCR` of `ppocr`; empty: of none known.
         need: what a training step takes of each device; None: not known, any device will do.
         insisted: why it does not fit, as the person was told who submitted it all the same; no figure keeps it from a
             device.
@@ -137,6 +139,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     estimated_terms: DeviceTerms | None = None
     estimated_batch_size: int | None = None
     estimated_largest_batch: int | None = None
+    estimated_precision: Literal["", "float32", "O1", "O2"] = ""
+    estimated_size: tuple[int, ...] = ()
+    trainer: str = ""
     need: Need | None = None
     insisted: Message | None = None
     on_cpu: Message | None = None

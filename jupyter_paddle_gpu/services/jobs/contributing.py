@@ -1,7 +1,7 @@
 """What a finished job says of its training on a GPU, in the form of the public collection: figures, no code, no names.
 
-Of the job's specification and result only numbers, versions and the card's model go into it; notebook, folder, values
-of variables, environment, owner, notes and error texts do not.
+Of the job's specification and result only numbers, versions, the card's model, the precision and which public trainer
+it is go into it; notebook, folder, values of variables, environment, owner, notes and error texts do not.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ def facts_of(job: Job, inventory: Callable[[], Inventory], kind: Kind = "") -> G
     spec, full = job.spec, result.reason == FULL
     return GpuLog(
         kind=kind,
-        grade="complete" if spec.estimated_batch_size else "partial",
+        grade="complete" if spec.estimated_batch_size and spec.estimated_precision else "partial",
         date=datetime.datetime.fromtimestamp(job.ended, datetime.timezone.utc).date().isoformat(),
         card=_card(job, inventory),
         paddle=_version(result.paddle_version),
         cuda=_version(result.cuda_version),
+        trainer=spec.trainer,
         batch=spec.estimated_batch_size,
+        size=spec.estimated_size,
+        precision=spec.estimated_precision,
         cards=len(job.device_ids),
         allocated=None if full else _figure(result.device_allocated_bytes),
         reserved=None if full else _figure(result.device_reserved_bytes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -110,6 +110,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         settings=read_settings(copy, copied, answers.sets),
         notify=_notify(desk.policies.notices, submission.notify),
         options={**options_of(place.engine, copied), **submission.options},
+        trainer=copied.trainer,
         **_foretold(estimate),
     )
     return Settled(spec, copy.content, taken.decision)
@@ -139,7 +140,17 @@ def _foretold(estimate: Estimate | None) -> dict[str, Any]:
         "estimated_terms": estimate.terms if estimate.evidence == "trace" else None,
         "estimated_batch_size": estimate.batch_size,
         "estimated_largest_batch": estimate.fits[0].largest_batch if estimate.fits else None,
+        "estimated_precision": _precision(estimate),
+        "estimated_size": estimate.image_size or tuple(filter(None, (estimate.sequence_length,))),
     }
+
+
+def _precision(estimate: Estimate) -> Literal["", "float32", "O1", "O2"]:
+    """Without mixed precision `float32` where the parameters have four bytes each: a net may be in another type."""
+    if estimate.amp in ("O1", "O2"):
+        return estimate.amp
+    count, size = estimate.parameters, estimate.breakdown.parameters if estimate.breakdown else 0
+    return "float32" if estimate.amp == "off" and count and 4 <= size / count < 8 else ""
 
 
 def _check_precision(submission: Submission, policies: Policies) -> None:

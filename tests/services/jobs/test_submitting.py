@@ -203,6 +203,7 @@ def test_the_batch_that_fits_goes_with_the_job(services, tmp_path):
     spec = specify(services.desk(), notebook, wish)
     assert spec.estimated_largest_batch == fit.largest_batch > 16
     assert (spec.estimated_batch_size, spec.estimated_device) == (16, "Small")
+    assert (spec.estimated_precision, spec.estimated_size, spec.trainer) == ("float32", (), "")
 
 
 def test_a_store_that_cannot_be_read_holds_up_no_placement(services, tmp_path):
