@@ -98,6 +98,11 @@ NOTES: dict[str, Message] = {
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),
         Message(
+            code="shapes_alternate",
+            text="The program's own sampler gives batches of several shapes that take as much; the figure is that of "
+            "the one with most samples.",
+        ),
+        Message(
             code="weights_absent",
             text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
         ),

@@ -72,7 +72,8 @@ def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
     written = cli("contribute", "job-1", "--kind", "segmentation", "--write", str(file), "--json")
     (line,) = file.read_text().splitlines()
     assert json.loads(line) == written.json == {
-        "kind": "segmentation", "trainer": "PaddleSeg", "date": "2023-11-14", "card": "A100 SXM 80GB", "paddle": "3.3.1", "cuda": "12.6",
+        "kind": "segmentation", "trainer": "PaddleSeg", "date": "2023-11-14", "card": "A100 SXM 80GB",
+        "paddle": "3.3.1", "cuda": "12.6",
         "batch": 64, "size": [224, 320], "precision": "O1", "cards": 1,
         "allocated": {"low": 6 * GIB + 5, "high": 6 * GIB + 5}, "reserved": {"low": 7 * GIB, "high": 7 * GIB},
         "device": {"low": 9 * GIB, "high": 9 * GIB},

@@ -12,15 +12,15 @@ BY_PROGRAMS = Message(
 )
 BY_LOGS = Message(
     code="narrowed_by_logs",
-    text="Both ends rest on {logs} public training logs of GPUs: video super-resolution, speech, text detection and "
-    "text recognition, float32, cards not named. They are the 90 % prediction interval of these logs; of each log in "
-    "turn, the interval of the others held four of five.",
+    text="Both ends rest on {logs} public training logs of GPUs: video super-resolution, speech and text detection, "
+    "float32, cards not named. They are the 90 % prediction interval of these logs; of each log in turn, the interval "
+    "of the others held three of four.",
 )
 BY_ALL_LOGS = Message(
     code="widened_by_logs",
     text="The range is at least as wide as {logs} public training logs of GPUs scatter, {mixed} of them of mixed "
-    "precision, cards not named: their 90 % prediction interval. Of each log in turn, the interval of the others held "
-    "seven of eight.",
+    "precision, one on an RTX 5090, the other cards not named: their 90 % prediction interval. Of each log in turn, "
+    "the interval of the others held eight of nine.",
 )
 CHANGING = Message(
     code="range_of_changing_shapes",

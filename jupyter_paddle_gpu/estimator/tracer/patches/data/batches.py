@@ -159,3 +159,13 @@ def bytes_of(runtime: Tensors, batch: Any) -> int:
     if isinstance(batch, Made):
         return prod(batch.shape) * SIZE[batch.dtype]
     return int(batch.nbytes) if isinstance(batch, np.ndarray) else 0
+
+
+def largest_shape(runtime: Tensors, batch: Any) -> tuple[int, ...]:
+    """The shape of a batch's largest tensor or array: of its pictures, not of their labels."""
+    if isinstance(batch, dict):
+        batch = list(batch.values())
+    if isinstance(batch, (list, tuple)):
+        parts = [item for item in batch if bytes_of(runtime, item)]
+        return largest_shape(runtime, max(parts, key=lambda part: bytes_of(runtime, part))) if parts else ()
+    return tuple(getattr(batch, "shape", ()))

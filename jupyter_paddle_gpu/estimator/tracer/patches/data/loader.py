@@ -31,7 +31,7 @@ from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
-from .batches import Made, bytes_of, collated, kinds, made
+from .batches import Made, bytes_of, collated, kinds, largest_shape, made
 from .own_datasets import gives_one
 
 EPOCH = 64
@@ -205,11 +205,17 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
 
 
 def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tuple[int, Any]:
-    """Of the batches that a sampler of the program's own gives, the largest in bytes, then in samples."""
+    """Of the batches that a sampler of the program's own gives, the largest in bytes, then in samples.
+
+    PaddleOCR's gives as many pixels in each: fewer pictures where they are larger, so that their sizes in the
+    allocator hardly differ.
+    """
     batches = [(len(indices), made(runtime, collated(runtime, loader, len(indices), indices))) for indices in found]
     sizes = [bytes_of(runtime, batch) for _, batch in batches]
     if min(sizes) < NEARLY * max(sizes):
         runtime.note("sizes_drawn")
+    elif len({largest_shape(runtime, batch) for _, batch in batches}) > 1:
+        runtime.note("shapes_alternate")
     large = [one for one, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
     return max(large, key=lambda one: one[0])
 
