@@ -100,6 +100,8 @@ SOURCES = {
     "hook-in-the-middle": using("h = self.a(x)\nh.register_hook(lambda g: g.clip(-1, 1))\nreturn self.b(F.relu(h))"),
     "best-of-rows": script(loop=STEP + "    best = paddle.topk(model(x) * 2, 3)[1]\n"),
     "classes-in-order": script(loop=STEP + "    order = paddle.kthvalue(model(x) * 2, 3)[1]\n"),
+    "rounded": using("h = self.a(x)\nk = h.astype('int64').astype('float32')\nreturn self.b(F.relu(h * k))"),
+    "chosen-places": using("h = self.a(x)\nv, k = h.topk(300)\nreturn self.b(v * (k * 2).astype('float32'))"),
     "assigned": script(loop=loop("h = paddle.empty([64, 10])\npaddle.assign(model(x), h)\nF.cross_entropy(h, y).backward()\noptimizer.step()\noptimizer.clear_grad()")),
     "look-ahead": script(loop="optimizer = paddle.incubate.LookAhead(optimizer, alpha=0.5, k=2)\n" + STEP),
     "frozen": script(loop="model[0].weight.stop_gradient = True\n" + STEP),

@@ -48,7 +48,7 @@ class Runtime(Tensors):
         metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
         recording = framework.global_var._dygraph_tracer_._has_grad
         wants = [
-            recording and not tensor.stop_gradient and state.array.dtype in FLOATING
+            recording and not tensor.stop_gradient and (state.array.dtype in FLOATING or state.node is not None)
             for tensor, state in zip(tensors, states, strict=True)
         ]
         signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
