@@ -40,6 +40,9 @@ class Sizes:
     def updated(self, since: int) -> None:
         """An update has ended whose forward pass began then."""
         taken = self._runtime.of(LayerPaths).taken((since, self._runtime.ledger.now))
+        if not taken and self._taken:  # a model that was left in evaluation says nothing new
+            self._taken.append(self._taken[-1])
+            return
         self._taken.append(self._numbers.setdefault(taken, len(self._numbers)))
 
     def settle(self, window: Window, period: int) -> Window | None:
