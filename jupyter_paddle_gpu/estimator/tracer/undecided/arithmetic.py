@@ -7,6 +7,8 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
+import paddle
+
 from . import variants
 
 COMPUTED = "="
@@ -75,12 +77,25 @@ def _compared(name: str) -> Any:
     return method
 
 
+def _each_compared(name: str) -> Any:
+    """`ids != vocabulary["<pad>"]` of a tensor that is made up compares each of its numbers."""
+    compare, computed = getattr(operator, name), _computed(name)
+
+    def method(self: Arithmetic, other: Any) -> Any:
+        is_tensor = variants.present() is not None and isinstance(other, paddle.Tensor)
+        return compare(other, 0) if is_tensor else computed(self, other)
+
+    return method
+
+
 _ADDED, _ADDED_TO = _computed("add"), _computed("add", is_reflected=True)
 for _name in ("sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor"):
     for _side in ("", "r", "i"):
         _method = _computed(_name, is_reflected=_side == "r")
         setattr(Arithmetic, f"__{_side}{_name.rstrip('_')}__", _method)
-for _name in ("neg", "pos", "abs", "invert", "eq", "ne"):
+for _name in ("neg", "pos", "abs", "invert"):
     setattr(Arithmetic, f"__{_name}__", _computed(_name))
+for _name in ("eq", "ne"):
+    setattr(Arithmetic, f"__{_name}__", _each_compared(_name))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(Arithmetic, f"__{_name}__", _compared(_name))

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import CodeType, FrameType
+from typing import Any
 
 from ..session import current
 
@@ -58,18 +59,20 @@ class Variants:
 
     def __init__(self) -> None:
         self.present: Variant | None = None
+        self.made: dict[int, Any] = {}
+        """What functions of the program gave in this variant, by number of the function with what it was given."""
         self._left = 0
         self._until = 0.0
 
     @contextmanager
     def within(self, variant: Variant, most: int = MOST, seconds: float = SECONDS) -> Iterator[None]:
         """Make up what the program asks of data, so many items at most, and for so much of the processor's time."""
-        before = self.present, self._left, self._until
-        self.present, self._left, self._until = variant, most, time.process_time() + seconds
+        before = self.present, self._left, self._until, self.made
+        self.present, self._left, self._until, self.made = variant, most, time.process_time() + seconds, {}
         try:
             yield
         finally:
-            self.present, self._left, self._until = before
+            self.present, self._left, self._until, self.made = before
 
     def spend(self, items: int = 1) -> bool:
         """Whether so many more items may be made up."""

@@ -16,6 +16,7 @@ from typing import Any
 from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
+from ...patches.data import makings
 from ...patches.started_programs import Started, StartedPrograms
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
@@ -203,6 +204,8 @@ class CellRun:
                 again = not known and absorbing.without_its_data(problem, statement, name)
                 if not again:
                     absorbing.bind_unseen(statement, namespace, self._data, problem)
+                    if self._follows:
+                        makings.remember_statement(statement, namespace, name)
                     changing.leave_open(statement, namespace)
                 done = rest - again
             namespace.update(known)

@@ -60,6 +60,7 @@ def of_loader(runtime: Tensors, loader: Any, size: int, name: str = "") -> Any |
     if isinstance(data_set, paddle.io.Dataset) and is_own:
         ways += [lambda: _collated(runtime, loader, data_set, size)]
         ways += [lambda: _collated(runtime, loader, anew(data_set), size)]
+        ways += [lambda: _collated(runtime, loader, makings.data_set_remade(data_set), size)]
     ways += [partial(_first_of, runtime, making, size) for making in makings.of(loader)]
     return _first_known(runtime, ways, name)
 

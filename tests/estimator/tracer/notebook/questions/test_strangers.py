@@ -153,7 +153,54 @@ agent = absent_agents.Agent(absent_agents.DQN(Model()))
 for step in range(10):
     loss = agent.learn(numpy.zeros((8, 4)), numpy.zeros(8))
 """
+LINES = """
+import paddle
+from paddle import nn
+def read():
+    with open('absent/pairs.txt') as file:
+        return file.read()
+def tokenize(text):
+    source, target = [], []
+    for line in text.split('\\n'):
+        parts = line.split('\\t')
+        if len(parts) == 2:
+            source.append(parts[0].split(' '))
+            target.append(parts[1].split(' '))
+    return source, target
+class Vocab:
+    def __init__(self, lines):
+        self.known = {word: n for n, word in enumerate(['<pad>', '<eos>', *sorted({w for one in lines for w in one})])}
+    def __getitem__(self, words):
+        return [self[word] for word in words] if isinstance(words, (list, tuple)) else self.known.get(words, 0)
+def build(lines, vocab, steps):
+    ids = [vocab[line] + [vocab['<eos>']] for line in lines]
+    ids = [line[:steps] if len(line) > steps else line + [vocab['<pad>']] * (steps - len(line)) for line in ids]
+    ids = paddle.to_tensor(ids)
+    return ids, (ids != vocab['<pad>']).astype('int32').sum(1)
+class Pairs(paddle.io.Dataset):
+    def __init__(self, *held):
+        self.held, self.held_lengths, self.target, self.target_lengths = held
+    def __getitem__(self, i):
+        return self.held[i], self.held_lengths[i], self.target[i], self.target_lengths[i]
+    def __len__(self):
+        return len(self.held)
+source, target = tokenize(read())
+before, after = Vocab(source), Vocab(target)
+ids, sizes = build(source, before, 9)
+wanted, wanted_sizes = build(target, after, 12)
+data = DATA
+table, out = nn.Embedding(300, 8), nn.Linear(8, 40)
+optimizer = paddle.optimizer.SGD(parameters=[*table.parameters(), *out.parameters()])
+for x, n, y, m in paddle.io.DataLoader(data, batch_size=16):
+    states = table(x).mean(axis=1, keepdim=True).tile([1, y.shape[1], 1])
+    known = (paddle.arange(y.shape[1])[None, :] < m[:, None]).astype('float32')
+    (nn.functional.cross_entropy(out(states), y, reduction='none').squeeze(-1) * known).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 SOURCES = {
+    "tensors": LINES.replace("DATA", "paddle.io.TensorDataset([ids, sizes, wanted, wanted_sizes])"),
+    "held": LINES.replace("DATA", "Pairs(ids, sizes, wanted, wanted_sizes)"),
     "ratings": RATINGS, "words": WORDS, "masks": MASKS, "scratch": SCRATCH, "agent": AGENT, "common": COMMON,
     "opencv": OPENCV + PICTURE.format(imports="import cv2", read="cv2.imread('absent.jpg')"),
     "paddle": OPENCV + PICTURE.format(imports="", read="paddle.vision.image_load('absent.jpg', backend='cv2')"),
@@ -203,3 +250,10 @@ def test_a_loop_of_which_the_update_changes_nothing_has_a_step_all_the_same(trac
 def test_a_training_within_a_library_that_is_not_here_asks_for_the_library(traced):
     asked = [one["params"] for one in traced["agent"]["questions"]]
     assert {"module": "absent_agents"} in asked
+
+
+@pytest.mark.parametrize("name", ["tensors", "held"])
+def test_tensors_that_functions_make_of_lines_are_followed_to_the_lines(traced, name):
+    """Lengths are one number a line, and a target may be longer than a source."""
+    assert (traced[name]["status"], traced[name]["questions"]) == ("ok", [])
+    assert traced[name]["inputs"] == ["int64[16, 9]", "int64[16]", "int64[16, 12]", "int64[16]"]
