@@ -143,6 +143,18 @@ NOTES: dict[str, Message] = {
             hint="Give other values with --set where you know them.",
         ),
         Message(
+            code="answers_misspelt",
+            text="Nothing that the estimate ran takes the value given for {names}; did you mean {near}?",
+        ),
+        Message(
+            code="answers_untaken",
+            text="Nothing that the estimate ran takes the value given for {names}; it takes one for {others}.",
+        ),
+        Message(
+            code="answers_untaken_alone",
+            text="Nothing that the estimate ran takes the value given for {names}.",
+        ),
+        Message(
             code="modules_passed_by",
             text="The kernel's Python has no module {modules}: a job would end at its import. The figure holds "
             "without it.",

@@ -149,7 +149,7 @@ class JobView(TableView):
         if job.spec.would_stop is not None and job.state not in FOLLOW_STATUS:
             rows.append((say("Would stop"), job.spec.would_stop.render(say.translate)))
         if job.spec.unanswered and job.state not in FOLLOW_STATUS:
-            rows.append((say("Not answered"), " ".join(one.render(say.translate) for one in job.spec.unanswered)))
+            rows.append((say("Answers"), " ".join(one.render(say.translate) for one in job.spec.unanswered)))
         if job.spec.limits is not None and job.spec.limits.why:
             rows.append((say("Limits"), " ".join(why.render(say.translate) for why in job.spec.limits.why)))
         if job.spec.estimated_peak_bytes is not None:

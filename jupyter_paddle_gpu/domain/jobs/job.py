@@ -106,7 +106,8 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         on_cpu: why it has no device, where it has none.
         placed: how it was decided when it was submitted.
         would_stop: where the estimate says that the notebook would end with an error; None: nowhere, or nobody knows.
-        unanswered: questions that the estimate left open, each with what the job does about it.
+        unanswered: questions that the estimate left open, each with what the job does about it; answers that nothing
+            takes.
         limits: of memory and processors, settled with their reasons; None: the engine's own.
         plan: the id of the sweep or the schedule that submitted it; empty: a person did.
         trial: its number in the sweep, from 1; None: it is no trial.

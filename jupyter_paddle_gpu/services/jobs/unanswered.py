@@ -1,5 +1,5 @@
 """What a job does without a figure, for all faces: about questions that are open, one sentence a kind, and where there
-can be none."""
+can be none; and about answers that nothing takes."""
 
 from __future__ import annotations
 
@@ -52,8 +52,13 @@ _GRAPH_UNLIMITED = Message(
 )
 
 
+_UNTAKEN = frozenset(("answers_misspelt", "answers_untaken", "answers_untaken_alone"))
+"""Codes of an estimate's notes about answers that changed nothing."""
+
+
 def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple[Message, ...]:
-    """Which questions are open, and what the job will do about each; empty where there is a figure, or no estimate.
+    """Which questions are open, and what the job will do about each; where there is a figure, which answers nothing
+    takes; empty where there is no estimate.
 
     Args:
         limits: what the job gets of the machine.
@@ -63,7 +68,7 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
             return (_GRAPH_UNLIMITED,)
         return (msgspec.structs.replace(_GRAPH, params={"memory": human(limits.memory_bytes)}),)
     if estimate is None or estimate.status != "needs_input":
-        return ()
+        return () if estimate is None else tuple(note for note in estimate.notes if note.code in _UNTAKEN)
     return tuple(_by_kind(estimate.questions))
 
 

@@ -44,7 +44,7 @@ def test_where_it_would_stop_is_said_until_it_has_ended():
     asked = Message(code="b", text="Open question: {name}.", params={"name": "BATCH"})
     spec = msgspec.structs.replace(spec, unanswered=(asked,))
     job = Job(id="a", spec=spec, state="queued", created=0, updated=0)
-    assert ("Not answered", "Open question: BATCH.") in JobView(job).rows(Speech("en"))
+    assert ("Answers", "Open question: BATCH.") in JobView(job).rows(Speech("en"))
     row = ("Would stop", "The notebook would stop: KeyError: 'label'")
     assert row in JobView(job).rows(Speech("en"))
     assert row not in JobView(msgspec.structs.replace(job, state="failed")).rows(Speech("en"))

@@ -19,6 +19,7 @@ from .cells import programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics
 from .cells.running import CellRun
+from .cells.untaken import Asked, note
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, trials
@@ -42,13 +43,20 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
+    asked = Asked()
+    result = _traced(request, asked)
+    untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
+    return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
+
+
+def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
     beside = {**programs.sources(request["cells"], request.get("folder")), **Helpers.of(request["cells"]).sources}
     sites = Sites(request["cells"], beside)
     times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
     with limited(*times) as deadline:
 
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
-            return _run(scenario, deadline, sites, beside)
+            return _run(scenario, deadline, sites, beside, names)
 
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
@@ -200,7 +208,9 @@ def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[
     return result
 
 
-def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: dict[str, str]) -> what_ifs.Run:
+def _run(
+    scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: dict[str, str], names: Asked
+) -> what_ifs.Run:
     """One run of a notebook."""
     request, change = scenario.request, scenario.change
     code = [*request["cells"], *({"index": -1, "source": source} for source in beside.values())]
@@ -210,14 +220,14 @@ def _run(scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: 
         size = micro(size, request)
         answers.update({name: size for name in what_ifs.BATCH_SIZE_NAMES if _assigns(code, name)})
     source = "\n".join(cell["source"] for cell in code)
-    names = Sizes(change, source) if change is not None and scenario.binds_names else None
+    sizes = Sizes(change, source) if change is not None and scenario.binds_names else None
     evaluates = keeps_results(code)
     is_all = evaluates or (request.get("accumulation") or 1) > 1
     loops = Loops() if is_all else Statistics() if "datasets" in source else None
-    rewriting = tuple(one for one in (names, loops) if one is not None)
+    rewriting = tuple(one for one in (sizes, loops) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
-        absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
+        absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")), asked=names,
     )  # fmt: skip
 
     run.found.candidates.printed, run.found.candidates.held = request.get("printed") or {}, request.get("held") or {}

@@ -37,6 +37,7 @@ from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, ignore
 from .surmises import Surmises
+from .untaken import Asked, Given
 
 _WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
@@ -52,6 +53,7 @@ class CellRun:
         trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
         absorbs: whether functions and the loop that trains go on without data as well (`within`).
         follows: whether batches of data that is not here are looked for in the program's own code then.
+        asked: what is asked for by the names of answers.
     """
 
     def __init__(
@@ -65,10 +67,12 @@ class CellRun:
         trainings: Trainings | None = None,
         absorbs: bool = False,
         follows: bool = False,
+        asked: Asked | None = None,
     ) -> None:
         self.cells = cells
         self._session = Session()
-        self.answers = answers
+        self._asked = asked or Asked()
+        self.answers = Given(answers, self._asked)
         self._absorbs_within, self._follows = absorbs, follows
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
@@ -115,9 +119,11 @@ class CellRun:
         outer = sys.modules.get("__main__")
         sys.modules["__main__"] = module
         try:
-            with outside.environment(self._plain, list(self.found.sources)), self._programs.installed(namespace):
+            environment = outside.environment(self._plain, list(self.found.sources))
+            with environment, self._asked.of_environment(), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:
+            self._asked.sources.update(dict.fromkeys(self.found.sources))
             if outer is not None:
                 sys.modules["__main__"] = outer
             for cell in self.cells:
