@@ -15,7 +15,7 @@ from jupyter_paddle_gpu.engines.docker.policy import options_of
 from jupyter_paddle_gpu.estimator.sources.traces import Traces
 from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.jobs.placing import place, together
-from jupyter_paddle_gpu.services.jobs.submitting import _launched, _processes, specify
+from jupyter_paddle_gpu.services.jobs.submitting import _launched, _processes, settle, specify
 
 CELL = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
 TRAINING = """
@@ -332,3 +332,18 @@ def test_accumulation_makes_the_same_batches_smaller_whatever_was_asked_before(s
     asked_before = source(services, f"{made_by_hand}\n# another notebook")
     services.estimate(asked_before, EstimateRequest(target="cpu", batch_size=12))
     assert services.estimate(asked_before, wish).allocated_peak_bytes == alone.allocated_peak_bytes
+
+
+@pytest.mark.paddle
+def test_the_number_in_a_call_sizes_the_batch_and_not_a_loader_that_nobody_reads(services):
+    head = TRAINING.split("batch_size")[0]
+    step = TRAINING.split("import paddle")[1].replace("batch_size = 16", "").replace("batch_size", "rows")
+    function = head + "def train(rows):\n    " + step.strip().replace("\n", "\n    ")
+    loader = "loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.rand([100, 8])]), batch_size=20)"
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    cells = [{**CELL, "id": str(i), "source": code} for i, code in enumerate((function, loader, "train(32)"))]
+    notebook = services.open("work/train.ipynb", {**content, "cells": cells})
+    estimate = services.estimate(notebook, EstimateRequest(target="cpu", batch_size=64))
+    assert (estimate.batch_size, [one.cell for one in estimate.batch_from]) == (64, [2])
+    settled = settle(services.desk(), notebook, Submission(request=EstimateRequest(batch_size=64), estimate=True))
+    assert [cell["source"] for cell in settled.content["cells"]][1:] == [loader, "train(64)"]

@@ -62,12 +62,13 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
         has_time = _Clock(request, deadline).has_time
-        result = _with_batch(request, trace)
+        result = _with_batch(request, trace, sites)
         if result["status"] != "needs_input":
             return _with_paths(result)
         if not _wants_data(result):
             return _with_paths(trials.suggested(request, result, trace, has_time))
-        return _with_paths(_within_limit(request, _without_data(request, result, trace, has_time, sites), trace))
+        found = _without_data(request, result, trace, has_time, sites)
+        return _with_paths(_within_limit(request, found, trace))
 
 
 MOST_PATHS = 2
@@ -131,7 +132,7 @@ def _without_data(
         if found and not has_time():
             break
         asked = {**request, **way}
-        one = _with_batch(asked, trace) if way else result
+        one = _with_batch(asked, trace, sites) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, trace, has_time), "way": way}
         hides_one = one["status"] == "no_model" and (sites.all or one.get("starts"))
@@ -183,7 +184,9 @@ def _wants_data(result: dict[str, Any]) -> bool:
     return is_told or any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
 
 
-def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+def _with_batch(
+    request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], sites: Sites
+) -> dict[str, Any]:
     """The trace at the batch size that is asked for. Where the step does not follow the usual names and loaders, what
     sizes its batch is looked for, and changed in the cells: one further trace. `seeks_batch` asks where that may be,
     and for no further trace: who asks changes the cells."""
@@ -192,11 +195,11 @@ def _with_batch(request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[
         return result
     kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
     present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
-    found = batch_places.places(request["cells"], present) if present else []
+    found = batch_places.places(request["cells"], present, sites.beside.values()) if present else []
     if request.get("seeks_batch"):
         for size in dict.fromkeys(one.get("own_batch_size") or one["batch_size"] for one in result.get("others", ())):
             if size and size != present:  # which of the trainings is changed is known to who asks
-                found = [*found, *batch_places.places(request["cells"], size)]
+                found = [*found, *batch_places.places(request["cells"], size, sites.beside.values())]
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
         cells = batch_places.changed(request["cells"], found, micro(asked, request))

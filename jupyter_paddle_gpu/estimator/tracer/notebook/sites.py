@@ -77,7 +77,7 @@ class Sites:
     def __init__(self, cells: Iterable[dict[str, Any]], beside: Mapping[str, str] | None = None) -> None:
         cells, beside = list(cells), beside or {}
         trees = [(cell["index"], parsed(cell["source"])) for cell in cells]
-        self._beside = {path: parsed(source) for path, source in beside.items()}
+        self.beside = {path: parsed(source) for path, source in beside.items()}
         self._functions: dict[str, list[ast.AST]] = {}
         self._known: dict[str, Holding] = {}
         self.dear: set[str] = set()
@@ -153,7 +153,7 @@ class Sites:
         if kind not in {"python", "launch", "run"} or not isinstance(path, str):
             return Holding()
         path = os.path.normpath(path)
-        for known, tree in self._beside.items():
+        for known, tree in self.beside.items():
             if known == path or known.endswith("/" + path):
                 found = self._each(tree.body)
                 return Holding(False, found.trainings, found.makes)

@@ -43,12 +43,20 @@ class BatchPlace:
     name: str = ""
 
 
-def places(cells: list[dict[str, Any]], size: int) -> list[BatchPlace]:
-    """Where the cells hold the batch size: by name, else the leading dimensions of what they make."""
+def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] = ()) -> list[BatchPlace]:
+    """Where the cells hold the batch size: by name, else the leading dimensions of what they make.
+
+    Args:
+        beside: what they import: its functions say what an argument is called.
+    """
     trees = {cell["index"]: tree for cell in cells if (tree := _parsed(cell["source"])) is not None}
-    found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size)]
+    parameters: dict[str, list[str]] = {}
+    known = [*beside, *trees.values()]
+    for tree in known:
+        parameters.update(_parameters(tree))
+    found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size, parameters)]
     named = [place for place in found if _BATCH.search(place.name)]
-    counts = {one.id for tree in trees.values() for one in _leading(tree) if isinstance(one, ast.Name)}
+    counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
     leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name) or place.name in counts]
     return named or leading
 
@@ -75,11 +83,29 @@ def _parsed(source: str) -> ast.Module | None:
         return None
 
 
-def _in_cell(cell: dict[str, Any], tree: ast.Module | None, size: int) -> Iterator[BatchPlace]:
+def _parameters(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    """What the functions, the methods and the classes of a source are called with, by place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            for part in node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == "__init__":
+                    yield node.name, _called(part)
+        elif isinstance(node, ast.FunctionDef):
+            yield node.name, _called(node)
+
+
+def _called(function: ast.FunctionDef) -> list[str]:
+    names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+    return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+
+def _in_cell(
+    cell: dict[str, Any], tree: ast.Module | None, size: int, parameters: dict[str, list[str]]
+) -> Iterator[BatchPlace]:
     if tree is None:
         return
     seen = set()
-    for how, name, value in _numbers(tree):
+    for how, name, value in _numbers(tree, parameters):
         if isinstance(value, ast.Constant) and type(value.value) is int and value.value == size:
             place = (value.lineno, value.col_offset)
             if place not in seen and value.end_col_offset is not None:
@@ -108,9 +134,8 @@ def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
                     before = "" if is_pair else text
 
 
-def _numbers(tree: ast.Module) -> Iterator[tuple[str, str, ast.expr]]:
+def _numbers(tree: ast.Module, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
     """How, under which name, and which expression."""
-    functions = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     in_classes = {id(part) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
     for node in ast.walk(tree):
         how = "field" if id(node) in in_classes else "name"
@@ -126,7 +151,7 @@ def _numbers(tree: ast.Module) -> Iterator[tuple[str, str, ast.expr]]:
                     if isinstance(key, ast.Constant) and isinstance(key.value, str):
                         yield "field", key.value, value
             case ast.Call():
-                yield from _arguments(node, functions)
+                yield from _arguments(node, parameters)
 
 
 def _assigned(how: str, target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:
@@ -149,7 +174,7 @@ def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
             yield "default", argument.arg, default
 
 
-def _arguments(node: ast.Call, functions: dict[str, ast.arguments]) -> Iterator[tuple[str, str, ast.expr]]:
+def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
     called = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
     if called == "add_argument":
         flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
@@ -159,11 +184,9 @@ def _arguments(node: ast.Call, functions: dict[str, ast.arguments]) -> Iterator[
         return
     for word in node.keywords:
         yield "argument", word.arg or "", word.value
-    if called in functions:
-        known = functions[called]
-        for argument, value in zip((*known.posonlyargs, *known.args), node.args, strict=False):
-            yield "argument", argument.arg, value
-    else:
+    if called in parameters:
+        yield from (("argument", name, one) for name, one in zip(parameters[called], node.args, strict=False))
+    if called not in parameters or called in _SHAPED:
         yield from (("literal", "", one) for one in _firsts(node, called))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 pytestmark = pytest.mark.paddle
@@ -55,3 +57,22 @@ def test_the_step_follows(asked, edited, how):
     (place,) = asked[how]["batch_from"]
     line = SOURCES[how].split("\n")[place["line"] - 1]
     assert (line[place["column"] : place["end"]], place["how"]) == ("8", how)
+
+
+OVER_CELLS = {
+    "a function of another cell": ["def train(m):\n    x = paddle.rand([m, 13])", "train(32)"],
+    "a method": ["class Runner:\n    def train(self, bs):\n        pass", "Runner().train(32)"],
+    "a class": ["class Runner:\n    def __init__(self, batch_size):\n        pass", "Runner(32)"],
+}
+
+
+@pytest.mark.parametrize("how", OVER_CELLS)
+def test_an_argument_is_called_what_the_function_calls_it_wherever_that_stands(how):
+    batch_places = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.batch_places")
+    loader = "loader = paddle.io.DataLoader(data, batch_size=20)"
+    cells = [
+        {"index": i, "source": source} for i, source in enumerate((OVER_CELLS[how][0], loader, OVER_CELLS[how][1]))
+    ]
+    (place,) = batch_places.places(cells, 32)
+    assert (place.cell, place.how) == (2, "argument")
+    assert batch_places.places(cells[1:], 32, [ast.parse(cells[0]["source"])]) == [place]
