@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from benchmarks.gpu_logs.collection import Figure, read
-from benchmarks.gpu_logs.rebuild import error, kept
+from benchmarks.gpu_logs.collection import Figure, Log, read
+from benchmarks.gpu_logs.rebuild import error, flags, kept
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
 
@@ -28,6 +28,17 @@ def test_a_figure_in_megabytes_is_a_range() -> None:
     assert error(figure, 100 * MIB) == error(figure, 101 * MIB - 1) == 0
     assert error(figure, 202 * MIB) == 202 * MIB / (101 * MIB - 1) - 1
     assert error(None, 1) is error(figure, None) is None
+
+
+def test_a_log_is_rebuilt_with_what_paddle_did_then() -> None:
+    linear, views = "FLAGS_use_legacy_linear", "FLAGS_use_stride_kernel"
+    asked = {
+        "2.3": {linear: "1", views: "0"}, "2.6.2": {linear: "1"}, "3.3.1": {},
+        "2023-08-01": {linear: "1", views: "0"}, "2023-11-21": {linear: "1"}, "": {linear: "1"},
+    }  # fmt: skip
+    for said, wanted in asked.items():
+        version, date = ("", said) if "-" in said else (said, "")
+        assert flags(Log(log="a", paddle=version, date=date)) == wanted, said
 
 
 def test_the_estimates_table_is_the_rebuilt_one() -> None:

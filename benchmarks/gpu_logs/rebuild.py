@@ -26,9 +26,15 @@ PROGRAMS = Path(__file__).with_name("programs")
 CARD = "V100 PCIe 16GB"
 """Of logs that name none: PaddlePaddle's own benchmarks of those years ran on V100 and A100. The card changes the
 context alone."""
-BEFORE = {"FLAGS_use_legacy_linear": "1"}
-"""The logs are older than Paddle 3.3, which made one operator of a linear layer's product and sum: in O1 the sum with
-its float32 bias was float32."""
+BEFORE = (
+    ("FLAGS_use_legacy_linear", "1", (3, 3), "2026-06"),
+    ("FLAGS_use_stride_kernel", "0", (2, 6), "2023-09"),
+)
+"""What a later Paddle does otherwise: the flag that asks for what was before, its value, Paddle's version, and of logs
+that name none the month from which on they are of that version or may be. Since 3.3 a linear layer is one operator: in
+O1 its sum with a float32 bias was float32. Since 2.6 transposes and slices are views; they were copies."""
+UNDATED = "2026"
+"""A log of unknown date: its trainer is not known to be of a Paddle before 2.6, nor of one since 3.3."""
 WANTED = (
     "status", "batch_size", "image_size", "amp", "allocated_peak_bytes", "reserved_peak_bytes", "peak_bytes", "low",
     "high", "device", "terms",
@@ -42,7 +48,7 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     command += ["--device", log.card or CARD, *variant.options, variant.script, "--", *variant.arguments]
     paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
-    environment |= BEFORE
+    environment |= flags(log)
     environment["PPMIX_HOME"] = environment["PPNLP_HOME"] = str(clone / "made_up")
     done = subprocess.run(
         [*NICE, *command], cwd=clone / variant.folder, env=environment, capture_output=True, text=True, check=False
@@ -52,6 +58,13 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     except ValueError:
         return {"status": "no answer", "problem": done.stderr.strip().splitlines()[-1:]}
     return {name: answer.get(name) for name in WANTED} | {"notes": [note["code"] for note in answer["notes"]]}
+
+
+def flags(log: Log) -> dict[str, str]:
+    """What Paddle is asked for, so that it does as the Paddle of the log did."""
+    told = tuple(int(part) for part in log.paddle.split(".")[:2] if part)
+    day = log.date or UNDATED
+    return {flag: value for flag, value, since, month in BEFORE if (told < since if told else day < month)}
 
 
 def error(figure: Figure | None, estimate: int | None) -> float | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
+import paddle
 from paddle import _C_ops
 
 from ..memory.arrays import Array, Shape, contiguous_strides
@@ -25,8 +27,24 @@ from .rules import (
     Rule,
     Strides,
     Traced,
+    View,
     nothing,
 )
+
+_STRIDED = "FLAGS_use_stride_kernel"
+
+
+def _by_stride_kernels(view: View) -> View:
+    """A view that stride kernels alone make: without them, as before Paddle 2.6, its operator copies.
+
+    Reshapes share memory either way (measured with the flag off).
+    """
+
+    @wraps(view)
+    def seen(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
+        return view(source, shape, attrs) if any(paddle.get_flags(_STRIDED).values()) else None
+
+    return seen
 
 
 def reshaped_strides(shape: Shape, strides: Shape, target: Shape) -> Shape | None:
@@ -74,10 +92,12 @@ def _same(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     return source.strides if shape == source.shape else reshaped_strides(source.shape, source.strides, shape)
 
 
+@_by_stride_kernels
 def _transpose(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     return tuple(source.strides[axis] for axis in attrs["perm"])
 
 
+@_by_stride_kernels
 def _transpose_grad(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     strides = [0] * len(shape)
     for position, axis in enumerate(attrs["perm"]):
@@ -85,6 +105,7 @@ def _transpose_grad(source: Array, shape: Shape, attrs: Attributes) -> Shape | N
     return tuple(strides)
 
 
+@_by_stride_kernels
 def _slice(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     strides = list(source.strides)
     for axis, step in zip(attrs.get("axes", ()), attrs.get("strides", ()), strict=False):
@@ -94,6 +115,7 @@ def _slice(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     return kept if len(kept) == len(shape) else contiguous_strides(shape)
 
 
+@_by_stride_kernels
 def _unbind(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     axis = attrs.get("axis", 0) % len(source.shape)
     return tuple(stride for i, stride in enumerate(source.strides) if i != axis)
@@ -122,16 +144,19 @@ def _unsqueeze(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     return tuple(strides) if tuple(sizes) == shape else reshaped_strides(source.shape, source.strides, shape)
 
 
+@_by_stride_kernels
 def _as_strided(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     return tuple(attrs["stride"])
 
 
+@_by_stride_kernels
 def _diagonal(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     first, second = (attrs.get(name, default) % len(source.shape) for name, default in (("axis1", 0), ("axis2", 1)))
     kept = [s for axis, s in enumerate(source.strides) if axis not in (first, second)]
     return (*kept, source.strides[first] + source.strides[second])
 
 
+@_by_stride_kernels
 def _part(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
     """The real or imaginary part: every second number (RealStridedKernel)."""
     return tuple(2 * stride for stride in source.strides)
