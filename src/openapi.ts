@@ -965,6 +965,7 @@ export interface components {
          *         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
          *             `argument` (of a call), `literal`.
          *         name: what it is called there; empty for a plain literal.
+         *         default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
          */
         BatchPlace: {
             cell: number;
@@ -975,6 +976,8 @@ export interface components {
             how: "argument" | "default" | "field" | "literal" | "name" | "parser";
             /** @default  */
             name: string;
+            /** @default null */
+            default: number | null;
         };
         /**
          * Breakdown
@@ -1106,6 +1109,7 @@ export interface components {
          *     Attributes:
          *         hides: whether what is masked may give names or change files that later code rests on (`%run`, `x = !ls`).
          *         may_fail: a job goes on behind the cell where it fails (tag `raises-exception`).
+         *         typed: the cell before anything was masked; empty where nothing is.
          */
         CodeCell: {
             index: number;
@@ -1119,6 +1123,8 @@ export interface components {
             hides: boolean;
             /** @default false */
             may_fail: boolean;
+            /** @default  */
+            typed: string;
         };
         /**
          * Command

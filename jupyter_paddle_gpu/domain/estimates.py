@@ -65,6 +65,7 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
             `argument` (of a call), `literal`.
         name: what it is called there; empty for a plain literal.
+        default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
     """
 
     cell: int
@@ -73,6 +74,7 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
     end: int
     how: Literal["name", "default", "field", "parser", "argument", "literal"]
     name: str = ""
+    default: int | None = None
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):

@@ -69,6 +69,7 @@ class CodeCell(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         hides: whether what is masked may give names or change files that later code rests on (`%run`, `x = !ls`).
         may_fail: a job goes on behind the cell where it fails (tag `raises-exception`).
+        typed: the cell before anything was masked; empty where nothing is.
     """
 
     index: int
@@ -78,6 +79,7 @@ class CodeCell(msgspec.Struct, frozen=True, kw_only=True):
     cell_magic: str = ""
     hides: bool = False
     may_fail: bool = False
+    typed: str = ""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):

@@ -85,8 +85,9 @@ def parse_cell(source: str, index: int, identity: str, *, may_fail: bool = False
     lines = tuple(sorted({number for magic in magics for number in _lines_of(magic)}))
     hides = cell_magic not in PYTHON_CELL_MAGICS and any(not _HARMLESS.match(magic.text) for magic in magics)
     cell = CodeCell(
-        index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic, hides=hides, may_fail=may_fail
-    )
+        index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic, hides=hides, may_fail=may_fail,
+        typed=_plain_lines(source) if magics else "",
+    )  # fmt: skip
     plain = tuple(Magic(magic.text.replace("\\\n", " "), magic.line) for magic in magics)
     try:
         return ParsedCell(cell, plain, parse(masked), None)
@@ -114,12 +115,16 @@ def mask(source: str) -> tuple[str, list[Magic], str]:
         The masked source with as many lines as before, what was masked, and the name of a cell magic or "".
     """
     # Not splitlines(): Python's own lines end at these two alone, and a string may hold the others.
-    lines = source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = _plain_lines(source).split("\n")
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is not None and lines[first].startswith("%%"):
         return _mask_cell(lines, first)
     magics = _mask_lines(lines) if _may_hold_magic(source) else []
     return "\n".join(lines), magics, ""
+
+
+def _plain_lines(source: str) -> str:
+    return source.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _mask_cell(lines: list[str], first: int) -> tuple[str, list[Magic], str]:

@@ -111,9 +111,10 @@ class ChangedSteps:
         changed_one = self._changed_one(trace)
         if not is_refused and (self._arrives(traced, wanted) or changed_one.own_batch_size == wanted):
             return ()
-        cells = {cell.index: cell.source.split("\n") for cell in self._rewrite(EstimateRequest()).facts.cells}
+        facts = self._rewrite(EstimateRequest()).facts
+        cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
         arrives = self._arrives(traced, wanted)
-        size = str(changed_one.own_batch_size if arrives else changed_one.batch_size).encode()
+        size = changed_one.own_batch_size if arrives else changed_one.batch_size
         return tuple(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
 
     def _nearest_first(self, places: tuple[BatchPlace, ...]) -> Iterator[tuple[BatchPlace, ...]]:
@@ -173,9 +174,11 @@ def _batch_refused(changed: Rewriting) -> bool:
     return any(one.why.code == "batch_size_unnamed" for one in changed.refused)
 
 
-def _at(lines: list[str], place: BatchPlace) -> bytes:
+def _at(lines: list[str], place: BatchPlace) -> int | None:
+    """The number at a place."""
     line = lines[place.line - 1] if place.line <= len(lines) else ""
-    return line.encode()[place.column : place.end]
+    digits = line.encode()[place.column : place.end]
+    return int(digits) if digits.isdigit() else place.default
 
 
 def _position(place: Place) -> tuple[int, int]:

@@ -204,6 +204,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
                 "source": with_commands(cell, facts.commands),
                 "hides": cell.hides,
                 "may_fail": cell.may_fail,
+                **({"typed": cell.typed} if cell.index in run else {}),
             }
             for cell in cells
         ],

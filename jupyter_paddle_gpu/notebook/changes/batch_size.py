@@ -42,6 +42,8 @@ def _is_read(program: Program) -> bool:
 def _number_at(program: Program) -> int:
     """The batch size at the places that the trace found."""
     one = program.places[0]
+    if one.default is not None:
+        return one.default
     text = program.texts[one.cell]
     return int(text.source[text.offset(one.line, one.column) : text.offset(one.line, one.end)])
 
@@ -50,7 +52,8 @@ def _write_at(program: Program, wanted: int) -> None:
     """Put a number where the trace saw that it moves the leading dimension of the step's inputs."""
     for one in program.places:
         text = program.texts[one.cell]
-        text.put(text.offset(one.line, one.column), text.offset(one.line, one.end), str(wanted))
+        written = str(wanted) if one.default is None else f" {one.name} {wanted}"
+        text.put(text.offset(one.line, one.column), text.offset(one.line, one.end), written)
 
 
 def place(program: Program, wanted: int) -> Batch:

@@ -22,7 +22,7 @@ from .cells.running import CellRun
 from .cells.untaken import Asked, note
 from .evaluations import keeps_results
 from .literals import Sizes
-from .questions import batch_places, trials
+from .questions import batch_places, started, trials
 from .questions.suggestions import ASSUMED
 from .questions.wording import OF_DATA
 from .sites import Sites
@@ -195,6 +195,9 @@ def _with_batch(
         return result
     kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
     present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
+    if request.get("seeks_batch"):
+        scripts = programs.sources(request["cells"], request.get("folder"))
+        request = {**request, "cells": started.as_typed(request["cells"], scripts)}
     found = batch_places.places(request["cells"], present, sites.beside.values()) if present else []
     if request.get("seeks_batch"):
         for size in dict.fromkeys(one.get("own_batch_size") or one["batch_size"] for one in result.get("others", ())):

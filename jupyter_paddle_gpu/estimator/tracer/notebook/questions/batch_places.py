@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .started import NUMBERS, Number
+
 _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
 _SHAPED = frozenset(
@@ -33,6 +35,7 @@ class BatchPlace:
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument` (of a call, of a
             script), `literal`.
         name: what it is called there; empty for a plain literal.
+        default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
     """
 
     cell: int
@@ -41,6 +44,7 @@ class BatchPlace:
     end: int
     how: str
     name: str = ""
+    default: int | None = None
 
 
 def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] = ()) -> list[BatchPlace]:
@@ -56,6 +60,7 @@ def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] 
         parameters.update(_parameters(tree))
     found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size, parameters)]
     named = [place for place in found if _BATCH.search(place.name)]
+    named += [place for cell in cells for place in _in_commands(cell, size)]
     counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
     leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name) or place.name in counts]
     return named or leading
@@ -118,6 +123,15 @@ def _in_cell(
         begin = end - len(digits)
         if _BATCH.search(name) and line[begin:end] == digits and not line[begin - 1 : begin].isdigit():
             yield BatchPlace(cell["index"], given.lineno, begin, end, "argument", name)
+
+
+def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
+    """What a script that the cell starts is given, and what a configuration holds that it writes."""
+    number: Number
+    for number in cell.get(NUMBERS) or ():
+        if number.value == size and _BATCH.search(re.sub(r"\W+", "_", number.name.lstrip("-"))):
+            default = number.value if number.column == number.end else None
+            yield BatchPlace(cell["index"], number.line, number.column, number.end, "argument", number.name, default)
 
 
 def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:

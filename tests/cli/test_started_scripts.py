@@ -1,0 +1,89 @@
+"""A training in a script that a cell starts: another batch size is written where the notebook says it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+SCRIPT = """
+import argparse
+import paddle
+parser = argparse.ArgumentParser()
+parser.add_argument("--batch-size", type=int, default=64)
+parser.add_argument("--rate", type=float, default=0.1)
+asked = parser.parse_args()
+model = paddle.nn.Linear(13, 400)
+optimizer = paddle.optimizer.Adam(asked.rate, parameters=model.parameters())
+for step in range(5):
+    loss = model(paddle.rand([asked.batch_size, 13])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+print("batch", asked.batch_size)
+"""
+WRITTEN = f"%%writefile train.py{SCRIPT}"
+CONFIGURED = """
+import json, sys
+import paddle
+size = json.load(open(sys.argv[1]))["batch_size"]
+model = paddle.nn.Linear(13, 400)
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(5):
+    loss = model(paddle.rand([size, 13])).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+CASES = {
+    "line": (
+        [WRITTEN, "!python train.py --batch-size 32 --rate 32"],
+        ("!python train.py --batch-size 32 --rate 32", "!python train.py --batch-size 16 --rate 32"),
+    ),
+    "continued": (
+        ["!cd . && python -u script.py \\\n  --rate 0.2 \\\n  --batch-size=32"],
+        ("  --batch-size=32", "  --batch-size=16"),
+    ),
+    "run": (
+        ["epochs = 32\n%run script.py --batch-size 32"],
+        ("%run script.py --batch-size 32", "%run script.py --batch-size 16"),
+    ),
+    "shell": (
+        ["%%bash\necho 32\npython script.py --batch-size 32"],
+        ("python script.py --batch-size 32", "python script.py --batch-size 16"),
+    ),
+    "body": (
+        [WRITTEN, "!python train.py"],
+        tuple(f'parser.add_argument("--batch-size", type=int, default={size})' for size in (64, 16)),
+    ),
+    "not given": (
+        ["!python script.py --rate 0.2 > log.txt"],
+        ("!python script.py --rate 0.2 > log.txt", "!python script.py --batch-size 16 --rate 0.2 > log.txt"),
+    ),
+    "configuration": (
+        ['%%writefile config.json\n{"epochs": 32, "batch_size": 32}', "!python configured.py config.json"],
+        tuple(f'{{"epochs": 32, "batch_size": {size}}}' for size in (32, 16)),
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    (tmp_path / "configured.py").write_text(CONFIGURED)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_difference_is_where_the_batch_size_stands(cli, notebook, folder, name):
+    cells, (before, after) = CASES[name]
+    done = cli("submit", notebook(*cells), "--batch-size", "16", "--dry-run")
+    assert done.status == 0, done.err
+    lines = done.out.splitlines()
+    assert [line for line in lines if line[:1] == "-" and line[:3] != "---"] == [f"-{before}"]
+    assert [line for line in lines if line[:1] == "+" and line[:3] != "+++"] == [f"+{after}"]
+
+
+def test_the_job_trains_with_it(cli, notebook, folder):
+    job = cli("submit", notebook(WRITTEN, "!python train.py --batch-size 32"), "--batch-size", "16", "--follow")
+    assert job.status == 0, job.err
+    assert "batch 16" in job.out
