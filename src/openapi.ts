@@ -1058,6 +1058,7 @@ export interface components {
          *         cells: those that differ.
          *         difference: the same as a unified diff, one file a cell.
          *         refused: what of the request is not in the copy.
+         *         written: answers that stand in the cells of the copy, by name; the others are bound while it runs.
          */
         Changes: {
             /** @default [] */
@@ -1068,6 +1069,8 @@ export interface components {
             difference: string;
             /** @default [] */
             refused: components["schemas"]["Refusal"][];
+            /** @default [] */
+            written: string[];
         };
         /**
          * CheckRow
@@ -3741,14 +3744,18 @@ export interface components {
         };
         /**
          * Variable
-         * @description A name that a notebook binds to a plain value, once, at top level; or a fact of the training without a name.
+         * @description A name that a notebook binds to a plain value, once, at top level; a hyperparameter that stands in a call; or a
+         *     fact of the training without a name.
          *
          *     Attributes:
-         *         name: as typed; empty for a fact without one (`DataLoader(batch_size=64)`), which has a role then.
+         *         name: as typed; of a hyperparameter in a call the argument's (`learning_rate`), with its place where there are
+         *             several (`learning_rate@5`); empty for a fact without one (`DataLoader(batch_size=64)`), which has a role
+         *             then.
          *         value: what it is bound to.
          *         role: what it is to the training, where that is known.
          *         cell: index among all cells, -1 for what a library has by default.
          *         parameter: stands in the cell tagged `parameters` (papermill's convention).
+         *         call: what takes it, where it stands in a call (`AdamW`): another value is written into a job's copy.
          */
         Variable: {
             name: string;
@@ -3762,6 +3769,8 @@ export interface components {
             cell: number;
             /** @default false */
             parameter: boolean;
+            /** @default  */
+            call: string;
         };
         /**
          * Verdict

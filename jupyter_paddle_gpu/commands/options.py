@@ -152,7 +152,12 @@ def _stack(decorators: Iterable[Callable[[F], F]]) -> Callable[[F], F]:
 
 
 _set = click.option(
-    "--set", "sets", metavar="NAME=VALUE", multiple=True, callback=parse_sets, help="Answer a question."
+    "--set",
+    "sets",
+    metavar="NAME=VALUE",
+    multiple=True,
+    callback=parse_sets,
+    help="Another value of a variable or of a number in a call (learning_rate, epochs), or the answer to a question.",
 )
 
 

@@ -87,9 +87,11 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
         cells: those that differ.
         difference: the same as a unified diff, one file a cell.
         refused: what of the request is not in the copy.
+        written: answers that stand in the cells of the copy, by name; the others are bound while it runs.
     """
 
     says: tuple[Message, ...] = ()
     cells: tuple[ChangedCell, ...] = ()
     difference: str = ""
     refused: tuple[Refusal, ...] = ()
+    written: tuple[str, ...] = ()

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
+from .messages import Message
 from .notebooks import FactValue
 
 Role = Literal["", "batch_size", "learning_rate", "epochs", "amp", "optimizer"]
+COUNTS = frozenset({"batch_size", "epochs"})
+"""Roles of which there are no fractions, whatever stands in the notebook."""
+_CALLED = {"batch": "batch_size", "lr": "learning_rate"}
+"""What people call what a notebook may call otherwise."""
+
+
+def role_of(name: str) -> str:
+    """The role that somebody means by a name; the name itself where it is none of those that people shorten."""
+    return _CALLED.get(name, name)
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A name that a notebook binds to a plain value, once, at top level; or a fact of the training without a name.
+    """A name that a notebook binds to a plain value, once, at top level; a hyperparameter that stands in a call; or a
+    fact of the training without a name.
 
     Attributes:
-        name: as typed; empty for a fact without one (`DataLoader(batch_size=64)`), which has a role then.
+        name: as typed; of a hyperparameter in a call the argument's (`learning_rate`), with its place where there are
+            several (`learning_rate@5`); empty for a fact without one (`DataLoader(batch_size=64)`), which has a role
+            then.
         value: what it is bound to.
         role: what it is to the training, where that is known.
         cell: index among all cells, -1 for what a library has by default.
         parameter: stands in the cell tagged `parameters` (papermill's convention).
+        call: what takes it, where it stands in a call (`AdamW`): another value is written into a job's copy.
     """
 
     name: str
@@ -27,6 +42,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     role: Role = ""
     cell: int = -1
     parameter: bool = False
+    call: str = ""
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -87,3 +103,13 @@ def differences(before: Settings, after: Settings) -> tuple[Difference, ...]:
 def _key(variable: Variable) -> tuple[str, str]:
     """A batch size is one however the notebook calls it."""
     return ("role", variable.role) if variable.role else ("name", variable.name)
+
+
+def several_meant(name: str, keys: Iterable[str]) -> Message:
+    """That a name does not tell which of several places is meant."""
+    return Message(
+        code="literal_several",
+        text="“{name}” stands in several places of the notebook: {keys}.",
+        hint="Name the ones that are meant; behind the @ stands the cell, and behind its colon the line.",
+        params={"name": name[:100], "keys": ", ".join(keys)[:300]},
+    )

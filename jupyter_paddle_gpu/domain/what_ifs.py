@@ -12,7 +12,7 @@ job is run with (`for_job`), the sentences of the tracer (`estimator.translate`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -286,11 +286,16 @@ def for_job(request: EstimateRequest) -> EstimateRequest:
     return EstimateRequest(answers=request.answers, **kept)
 
 
-def in_copy(request: EstimateRequest) -> EstimateRequest:
+def in_copy(request: EstimateRequest, written: Container[str] = ()) -> EstimateRequest:
     """What is left to ask about the copy that a job with this request is run with: it has the changes, and all of its
-    trainings are run."""
+    trainings are run.
+
+    Args:
+        written: answers that stand in its cells.
+    """
     made = {row.name: row.default for row in WHAT_IFS if row.in_jobs or row.picks}
-    return msgspec.structs.replace(request, **made)
+    answers = {name: value for name, value in request.answers.items() if name not in written}
+    return msgspec.structs.replace(request, answers=answers, **made)
 
 
 def only_estimated(request: EstimateRequest) -> Iterator[Message]:

@@ -1,4 +1,4 @@
-"""The variables of a notebook that a person would change from run to run, and the rest of its code as a digest."""
+"""What of a notebook a person would change from run to run, and the rest of its code as a digest."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 import msgspec
 
 from ..domain.notebooks import Fact, FactValue, NotebookFacts, NotebookSource
 from ..domain.parsing import parse
 from ..domain.variables import Role, Settings, Variable
+from .changes.literals import Calls, Spot, read_calls
 from .changes.program import INJECTED, PARAMETERS, tags
 
 MOST = 40
@@ -34,15 +35,16 @@ def read_settings(
         sets: values that are bound in its cells before it runs.
     """
     trees = [(cell.index, tree) for cell in facts.cells if (tree := _parsed(cell.source)) is not None]
-    plain = _variables(source, facts, trees)
+    called = read_calls(source)
+    plain = _variables(source, facts, trees, called)
     named = {one.name for one in plain}
     bound = [msgspec.structs.replace(one, value=(sets or {}).get(one.name, one.value)) for one in plain]
     others = [Variable(name=name, value=value) for name, value in (sets or {}).items() if name not in named]
-    return Settings(variables=(*bound, *others, *_facts(facts, bound)), code=_digest(trees, named))
+    return Settings(variables=(*bound, *others, *_facts(facts, bound)), code=_digest(trees, named, called.places))
 
 
 def _variables(
-    source: NotebookSource, facts: NotebookFacts, trees: list[tuple[int, ast.Module]]
+    source: NotebookSource, facts: NotebookFacts, trees: list[tuple[int, ast.Module]], called: Calls
 ) -> tuple[Variable, ...]:
     cells = source.content["cells"]
     often = Counter(name for _, tree in trees for name in _bindings(tree))
@@ -52,8 +54,9 @@ def _variables(
         for name, value in _literals(tree):
             own = PARAMETERS in marks or INJECTED in marks
             if own or (often[name] == 1 and name not in found):
-                role = _role(name, value, facts)
+                role = _role(name, value, facts) or called.roles.get(name, "")
                 found[name] = Variable(name=name, value=value, role=role, cell=index, parameter=own)
+    found.update((one.name, one) for one in called.variables if one.name not in found)
     ranked = sorted(found.values(), key=lambda one: (not one.parameter, not one.role))
     return tuple(_one_role_each(ranked[:MOST]))
 
@@ -130,11 +133,12 @@ def _facts(facts: NotebookFacts, variables: Iterable[Variable]) -> Iterator[Vari
             yield Variable(name="", value=fact.value, role=role, cell=fact.place.cell if fact.place else -1)
 
 
-def _digest(trees: list[tuple[int, ast.Module]], names: set[str]) -> str:
-    """Of all cells as code, comments and layout aside, without the values of variables."""
+def _digest(trees: list[tuple[int, ast.Module]], names: set[str], places: Container[Spot]) -> str:
+    """Of all cells as code, comments and layout aside, without the values of variables and of hyperparameters."""
     digest = hashlib.sha256()
-    for _, tree in trees:
+    for cell, tree in trees:
         for node in tree.body:
+            _blank(node, cell, places)
             match node:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in names and _constant(value)[0]:
                     digest.update(f"{name}=\n".encode())
@@ -142,6 +146,12 @@ def _digest(trees: list[tuple[int, ast.Module]], names: set[str]) -> str:
                     digest.update(ast.dump(node).encode("utf-8", "surrogatepass"))
         digest.update(b"\0")
     return digest.hexdigest()[:16]
+
+
+def _blank(statement: ast.stmt, cell: int, places: Container[Spot]) -> None:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Constant) and (cell, node.lineno, node.col_offset) in places:
+            node.value = None
 
 
 def _parsed(source: str) -> ast.Module | None:

@@ -30,6 +30,22 @@ def test_a_dry_run_says_the_trials_and_begins_nothing(cli, path):
     assert result(cli("sweeps", "--json")) == {"sweeps": []}
 
 
+def test_a_learning_rate_in_a_call_has_the_same_name_in_every_command(cli, notebook):
+    path = notebook(
+        "import paddle\nnet = paddle.nn.Linear(1, 1)",
+        "opt = paddle.optimizer.SGD(learning_rate=0.1, parameters=net.parameters())\nprint('rate', opt.get_lr())",
+    )
+    told = result(cli("sweep", path, "--set", "lr=0.5,0.25", "--dry-run", "--json"))
+    assert [one["values"] for one in told["trials"]] == [{"learning_rate": 0.5}, {"learning_rate": 0.25}]
+    for name in ("lr", "learning_rate"):
+        shown = cli("apply", path, "--set", f"{name}=0.5")
+        assert "+opt = paddle.optimizer.SGD(learning_rate=0.5, " in shown.out, shown.err
+    ran = cli("submit", path, "--set", "learning_rate=0.5", "--follow")
+    assert (ran.status, "rate 0.5" in ran.out) == (0, True), ran.out + ran.err
+    refused = cli("submit", path, "--set", "learning_rate=fast")
+    assert (refused.status, "is a number" in refused.err) == (1, True), refused.err
+
+
 def test_a_sweep_is_followed_shown_repeated_saved_and_deleted(cli, path, tmp_path):
     policy = {"notices": {"usual": ["lab"], "receivers": {"lab": {"kind": "json", "url": "http://127.0.0.1:9/"}}}}
     (tmp_path / "data").mkdir()

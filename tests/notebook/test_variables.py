@@ -55,9 +55,10 @@ def told(source: NotebookSource, **sets):
 
 def test_variables_with_a_role_come_first_and_answers_are_their_values():
     source = notebook("seed = 1\nBATCH = 64\nepochs, _x = 3, 4\nlearning_rate = -0.5\nname: str = 'a'", LOOP)
-    assert told(source, BATCH=128)[:4] == [
+    assert told(source, BATCH=128)[:5] == [
         ("BATCH", 128, "batch_size"),
         ("learning_rate", -0.5, "learning_rate"),
+        ("epochs", 3, "epochs"),  # not bound while it runs, but written into the cell
         ("seed", 1, ""),
         ("name", "a", ""),
     ]

@@ -12,7 +12,7 @@ from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
-from . import accumulation, batch_size, distribution, on_cpu, precision, recompute, set_to_zero
+from . import accumulation, batch_size, distribution, literals, on_cpu, precision, recompute, set_to_zero
 from .difference import cells_of, unified
 from .program import Program, RefusedError
 
@@ -43,11 +43,15 @@ class Rewritten(NamedTuple):
         source: the copy.
         made: the what-ifs that are in it.
         refused: those that are not, each with its reason.
+        written: answers that name a number in a call.
+        says: the same in words.
     """
 
     source: NotebookSource
     made: frozenset[str]
     refused: tuple[Refusal, ...]
+    written: frozenset[str]
+    says: tuple[Message, ...]
 
 
 def rewritten(
@@ -66,6 +70,17 @@ def rewritten(
         among: of several trainings the one that is changed.
     """
     made, refused = set[str](), list[Refusal]()
+    written = literals.Written(frozenset(), (), places)
+    if request.answers:  # before all others: the places of their numbers are those of the notebook as it is
+        try:
+            program = Program(source, places)
+            written = literals.change(program, request.answers)
+            source = program.result() if written.says else source
+        except RefusedError as error:
+            refused.append(Refusal(change="answers", why=error.why))
+        except RecursionError:
+            refused.append(Refusal(change="answers", why=_TOO_DEEP))
+    places = written.places
     if request.accumulation is not None and "accumulation" not in but:
         try:  # before batches are made smaller for it
             accumulation.change(Program(source, among=among), request)
@@ -88,7 +103,7 @@ def rewritten(
             request = msgspec.structs.replace(request, **{name: None, FOLLOWING.get(name, name): None})
         except RecursionError:
             refused.append(Refusal(change=name, why=_TOO_DEEP))
-    return Rewritten(source, frozenset(made), tuple(refused))
+    return Rewritten(source, frozenset(made), tuple(refused), written.names, written.says)
 
 
 def changes(
@@ -105,17 +120,29 @@ def changes(
         for name in CHANGES
         if name in copy.made and (value := getattr(request, name)) is not None
     )
-    return copy.source, Changes(says=says, cells=cells, difference=unified(cells), refused=copy.refused)
+    return copy.source, Changes(
+        says=(*copy.says, *says),
+        cells=cells,
+        difference=unified(cells),
+        refused=copy.refused,
+        written=tuple(sorted(copy.written)),
+    )
 
 
-def without(request: EstimateRequest, made: Container[str]) -> EstimateRequest:
-    """What of a request is still to be asked of the tracer."""
+def without(request: EstimateRequest, made: Container[str], written: Container[str] = ()) -> EstimateRequest:
+    """What of a request is still to be asked of the tracer.
+
+    Args:
+        made: the what-ifs that stand in the cells.
+        written: the answers that do.
+    """
     left = {
         name: None
         for name, row in BY_NAME.items()
         if (name in made or row.follows in made) and name not in distribution.TOLD
     }
-    return msgspec.structs.replace(request, **left)
+    answers = {name: value for name, value in request.answers.items() if name not in written}
+    return msgspec.structs.replace(request, answers=answers, **left)
 
 
 def _unknown(_program: Program, _request: EstimateRequest) -> None:

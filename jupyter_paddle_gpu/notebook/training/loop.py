@@ -98,10 +98,18 @@ class TrainingReader:
             return Fact(value=1, source="", place=self.code.place(self.training.call), how="default")
         if self.trainer_call is not None:
             return self.argument_of_trainer("num_train_epochs", 3)
-        counting = [(loop, stop) for loop in self.training.loops if (stop := range_stop(loop)) is not None]
-        named = [c for c in counting if any(n in self.names.source(c[0].target).lower() for n in _EPOCH_NAMES)]
+        loop = self.loop_of_epochs()
+        stop = range_stop(loop) if loop is not None else None
+        return self.names.fact(stop) if stop is not None else None
+
+    def loop_of_epochs(self) -> ast.For | None:
+        """The counting loop around a hand-written step whose turns are epochs."""
+        if self.training.kind == "fit" or self.trainer_call is not None:
+            return None
+        counting = [loop for loop in self.training.loops if range_stop(loop) is not None]
+        named = [one for one in counting if any(n in self.names.source(one.target).lower() for n in _EPOCH_NAMES)]
         chosen = named[:1] or (counting[-1:] if len(self.training.loops) > 1 else [])
-        return self.names.fact(chosen[0][1]) if chosen else None
+        return chosen[0] if chosen else None
 
     def argument_of_trainer(self, name: str, default: int) -> Fact | None:
         """What a trainer's `TrainingArguments` say; None where there is no trainer, or none that reading can follow."""

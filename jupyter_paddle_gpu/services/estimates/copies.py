@@ -61,7 +61,7 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, cards: Cards) -> Rew
             changed = known.get(key) or inspect_notebook(copy.source)
             known.clear()
             known[key] = changed
-        left = without(request, copy.made)
+        left = without(request, copy.made, copy.written)
         return Rewriting(facts=changed, request=left, made=copy.made, refused=copy.refused)
 
     return rewrite

@@ -113,8 +113,9 @@ class Estimating:
         """What a job with this request takes: it runs all of its copy's trainings, of which one may be changed."""
         if request.training is None:
             return self.fresh(source, facts, request, where)
-        copy, _ = self.copy(source, request, where, facts=facts)
-        return self.fresh(copy, facts if copy is source else inspected(copy), in_copy(request), where)
+        copy, changed = self.copy(source, request, where, facts=facts)
+        left = in_copy(request, changed.written)
+        return self.fresh(copy, facts if copy is source else inspected(copy), left, where)
 
     def copy(
         self,

@@ -54,6 +54,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
             be changed as asked (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
     """
     from ...notebook.answers import for_job as answers_for_job
+    from ...notebook.changes.table import without
     from ...notebook.inspection import inspect_notebook
     from ...notebook.variables import read_settings
 
@@ -63,7 +64,6 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     facts = inspect_notebook(source)
     _check_runs(source, facts)
     place = Place(desk, submission, facts, runs=runs)
-    answers = answers_for_job(facts, submission.request.answers)
     _check_precision(submission, desk.policies)
 
     place.choose()
@@ -72,11 +72,14 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     for refusal in changed.refused:
         raise PaddleGpuError.of(refusal.why, status=422)
+    answers = answers_for_job(facts, without(submission.request, (), changed.written).answers)
     found = None
     if submission.estimate is not False:
         wanted = submission.estimate or place.on_gpu or limits_follow_estimate(place.engine)
         wanted = wanted and facts.loop != "none"  # where nothing is seen to train, what is known already does
-        found = _estimate(desk.estimates, source, copy, request, where, may_run=wanted and runs)
+        found = _estimate(
+            desk.estimates, source, copy, request, where, written=changed.written, may_run=wanted and runs
+        )
     estimate = found if found is not None and found.status == "ok" else None
     taken = place.taken(estimate)
 
@@ -210,6 +213,7 @@ def _estimate(
     request: EstimateRequest,
     where: Where,
     *,
+    written: tuple[str, ...],
     may_run: bool,
 ) -> Estimate | None:
     """The number to stand beside the measured one, for the allocator the job will really use, or why there is none.
@@ -217,13 +221,14 @@ def _estimate(
     Where one of several trainings is changed, it is that of the copy as a whole: the job needs the most of all.
 
     Args:
+        written: answers that stand in the copy's cells.
         may_run: whether the notebook's model cells may run for it though they never did.
     """
     from ...notebook.inspection import inspect_notebook
 
     may_run = may_run or estimates.was_estimated(source)
     if request.training is not None:
-        source, request = copy, in_copy(request)
+        source, request = copy, in_copy(request, written)
     kept = estimates.known(source, request, where)
     if kept is None and may_run:
         try:

@@ -8,22 +8,11 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.plans.space import Dimension
-from ...domain.variables import Settings, Variable
+from ...domain.variables import COUNTS, Settings, Variable, role_of, several_meant
 from ...domain.what_ifs import BY_NAME
 
 if TYPE_CHECKING:
     from ...domain.notebooks import NotebookSource
-
-_ROLES = {
-    "batch": "batch_size",
-    "batch_size": "batch_size",
-    "lr": "learning_rate",
-    "learning_rate": "learning_rate",
-    "epochs": "epochs",
-}
-"""What people call what a notebook may call otherwise."""
-_COUNTS = frozenset({"batch_size", "epochs"})
-"""Roles of which there are no fractions, whatever stands in the notebook."""
 
 
 def settings_of(source: NotebookSource) -> Settings:
@@ -42,8 +31,13 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
             whole number there, and fractions are to be tried; `sweep_text` (400): it is a number, and words are.
     """
     own = next((one for one in settings.variables if one.name == dimension.name), None)
-    role = _ROLES.get(dimension.name, dimension.name)
-    found = own or next((one for one in settings.variables if one.role and one.role == role), None)
+    role = role_of(dimension.name)
+    means = (one for one in settings.variables if (one.role and one.role == role) or _base(one) == dimension.name)
+    found = own or next(means, None)
+    if found is not None and found is not own:
+        several = [one.name for one in settings.variables if one.call and _base(one) == _base(found)]
+        if len(several) > 1:
+            raise PaddleGpuError.of(several_meant(dimension.name, several))
     if found is not None:
         dimension = _whole(_of_numbers(dimension, found), found)
     if found is not None and found.name:
@@ -63,7 +57,7 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
 
 def _of_numbers(dimension: Dimension, variable: Variable) -> Dimension:
     """The dimension, refused where the notebook's variable is a number and none of the values is one."""
-    counts = variable.role in _COUNTS
+    counts = variable.role in COUNTS
     # Beside numbers a word may be one of the arguments that take either: `padding=1` or "SAME".
     texts = (any if counts else all)(isinstance(one, str) for one in dimension.values)
     if not dimension.values or not texts or not (counts or type(variable.value) in (int, float)):
@@ -80,7 +74,7 @@ def _of_numbers(dimension: Dimension, variable: Variable) -> Dimension:
 
 def _whole(dimension: Dimension, variable: Variable) -> Dimension:
     """The dimension in whole numbers where the notebook's variable is one."""
-    counts = variable.role in _COUNTS
+    counts = variable.role in COUNTS
     # 0 and 1 are also how people write a share or a rate that is off, or full.
     if not counts and (type(variable.value) is not int or variable.value in (0, 1) or variable.role):
         return dimension
@@ -98,6 +92,11 @@ def _whole(dimension: Dimension, variable: Variable) -> Dimension:
         )
     values = tuple(int(one) if isinstance(one, float) else one for one in dimension.values)
     return msgspec.structs.replace(dimension, values=tuple(dict.fromkeys(values)))
+
+
+def _base(variable: Variable) -> str:
+    """The argument's name, of one that stands in several calls."""
+    return variable.name.partition("@")[0] if variable.call else ""
 
 
 def _called(variable: Variable) -> str:

@@ -18,6 +18,7 @@ import { Note } from '../common/pieces';
 import { Typed } from '../common/typed';
 import { deviceName, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
+import { VariableName } from './variableName';
 import { dateIn, writtenValue } from './words';
 
 /** Milliseconds after the last key before the dates are asked for. */
@@ -87,16 +88,19 @@ export function PlanForm(props: {
           <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">{severalHint(trans)}</p>
           {variables
             .filter(({ name, role }) => name || role === 'batch_size')
-            .map(({ name, role, value }) => (
-              <label key={name || role} className="jp-PaddleGpu-field">
-                <span>{name ? <code>{name}</code> : trans.__('batch')}</span>
-                <Typed
-                  value={plan.values[name || role] ?? ''}
-                  placeholder={writtenValue(value)}
-                  take={text => change({ values: { ...plan.values, [name || role]: text } })}
-                />
-              </label>
-            ))}
+            .map(variable => {
+              const key = variable.name || variable.role;
+              return (
+                <label key={key} className="jp-PaddleGpu-field">
+                  <VariableName variable={variable} />
+                  <Typed
+                    value={plan.values[key] ?? ''}
+                    placeholder={writtenValue(variable.value)}
+                    take={text => change({ values: { ...plan.values, [key]: text } })}
+                  />
+                </label>
+              );
+            })}
           {space && (
             <SweepOptions
               choice={plan.sweep}

@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import { jobTitle, roleName } from '../../models/jobs/runs';
+import { jobTitle } from '../../models/jobs/runs';
 import {
   type IField,
   isCount,
@@ -14,6 +14,7 @@ import { useApp, useSignal } from '../common/context';
 import { Note } from '../common/pieces';
 import { Typed, useTyped } from '../common/typed';
 import { severalHint, SweepOptions } from '../plans/sweepOptions';
+import { VariableName } from '../plans/variableName';
 
 /** Variables that are shown before somebody asks for all of them. */
 const SHOWN = 6;
@@ -39,7 +40,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
       {!model.fields.length && (
         <p className="jp-PaddleGpu-muted">
           {trans.__(
-            'No variables were found in this notebook: values that stand alone in a cell, as `batch_size = 64`, are offered here.'
+            'No variables were found in this notebook: values that stand alone in a cell, as `batch_size = 64`, and numbers such as a learning rate in a call are offered here.'
           )}
         </p>
       )}
@@ -129,13 +130,9 @@ function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
   const { variable } = field;
   const wrong = !isMany(field) && valueOf(field) === undefined;
   const take = (text: string) => model.update(() => (field.text = text));
-  const role = variable.role ? roleName(variable, trans) : '';
   return (
     <label className="jp-PaddleGpu-field">
-      <span>
-        {variable.name ? <code>{variable.name}</code> : role}
-        {variable.name && role && <small className="jp-PaddleGpu-muted"> {role}</small>}
-      </span>
+      <VariableName variable={variable} />
       {typeof variable.value === 'boolean' ? (
         <select
           className="jp-PaddleGpu-input"

@@ -19,7 +19,7 @@ import {
 import { answer, apiOn, job, settle, sweep, trans } from '../helpers';
 
 function variable(name: string, value: IVariable['value'], role: IVariable['role'] = '') {
-  return { name, value, role, cell: 0, parameter: false };
+  return { name, value, role, cell: 0, parameter: false, call: '' };
 }
 
 function differs(name: string, before: IDifference['before'], after: IDifference['after']) {

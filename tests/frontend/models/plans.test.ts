@@ -14,7 +14,8 @@ const variable = (name: string, value: number | string | boolean, role = '') => 
   value,
   role: role as 'batch_size' | '',
   cell: 0,
-  parameter: false
+  parameter: false,
+  call: ''
 });
 
 test.each([

@@ -56,7 +56,7 @@ class Shown:
         self.estimate, self.on_cpu = estimate, on_cpu
 
     def copy(self, source: Any, request: Any, where: Any, *, facts: Any = None) -> Any:
-        return source, SimpleNamespace(refused=(), says=())
+        return source, SimpleNamespace(refused=(), written=(), says=())
 
     def known(self, source: Any, request: Any, where: Any) -> Estimate | None:
         return self.on_cpu if request.target == "cpu" else self.estimate

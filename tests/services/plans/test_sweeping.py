@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.plans.sweeps import SweepReport
+from jupyter_paddle_gpu.domain.variables import differences
 from jupyter_paddle_gpu.services import Submission
 from jupyter_paddle_gpu.services.plans.table import csv_of
 from jupyter_paddle_gpu.services.plans.wanted import SweepRequest
+from jupyter_paddle_gpu.services.requests import Rerun
 
 VALUES = "lr = 0.1\nbatch_size = 32\nname = 'a'"
 LOSS = "print(f'epoch 1/1 loss {lr * 10} acc {1 - lr / 2}')"
@@ -66,6 +69,32 @@ def test_a_trial_has_its_values_and_the_notebook_stays(begin, person, ended, not
     jobs = [person.jobs.get(row.job_id) for row in done.trials]
     assert [(job.spec.plan, job.spec.trial) for job in jobs] == [(done.id, 1), (done.id, 2)]
     assert "lr = 0.1" in (notebook(VALUES, "1")).read_text()
+
+
+def test_a_learning_rate_that_stands_in_a_call_is_tried_and_stands_in_the_executed_notebook(person, ended, notebook):
+    person.start_jobs()
+    path = notebook(
+        "import paddle\nnet = paddle.nn.Linear(1, 1)",
+        "opt = paddle.optimizer.SGD(learning_rate=0.1, parameters=net.parameters())\nprint('rate', opt.get_lr())",
+    )
+    request = SweepRequest(space={"lr": "0.5, 0.25"})
+    done = ended(person.plans.sweeps.create(person.open(path), request))
+    assert done.counts == {"succeeded": 2}
+    assert [one.values for one in done.trials] == [{"learning_rate": 0.5}, {"learning_rate": 0.25}]
+    jobs = [person.jobs.get(row.job_id) for row in done.trials]
+    said = [[line.text for line in person.jobs.log(job.id).lines if line.stream == "stdout"] for job in jobs]
+    assert said == [["rate 0.5"], ["rate 0.25"]]
+    for job, rate in zip(jobs, ("0.5", "0.25"), strict=True):
+        executed = Path(job.spec.output.replace("{id}", job.id)).read_text()
+        assert f"SGD(learning_rate={rate}, " in executed
+        assert [one.render() for one in job.spec.changes] == [f"with learning_rate {rate}"]
+        assert (job.spec.sets, job.spec.environment.get("learning_rate")) == ({}, None)
+    assert "SGD(learning_rate=0.1, " in path.read_text(), "the notebook stays"
+    again = person.rerun(jobs[0].id, Rerun(values={"learning_rate": 0.125}))
+    assert [one.value for one in again.spec.settings.variables if one.role == "learning_rate"] == [0.125]
+    assert [(one.name, one.before, one.after) for one in differences(jobs[0].spec.settings, again.spec.settings)] == [
+        ("learning_rate", 0.5, 0.125)
+    ]
 
 
 def test_no_more_than_at_once(begin, person, until):
