@@ -2,7 +2,7 @@
 with gradients that the program may have worked out by hand.
 
 Such a step ends an update as one of Paddle's optimizers does. What counts as one is an object of the program's own that
-has a learning rate and whose `step` takes no argument.
+has a learning rate, or groups of parameters as PyTorch's optimizers have (PASSL), and whose `step` takes no argument.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from .patch import Patch
 
 _RATE = re.compile(r"(?i)(^|_)(lr|rate|alpha|eta)$")
 _PARAMETERS = re.compile(r"(?i)^(params?|parameters|weights)$")
+_GROUPS = "param_groups"
 _STEP = "step"
 _DEEP = 4
 """Objects between an optimizer and the tensors of its model: `optimizer.model.layers[0].params`."""
@@ -49,7 +50,7 @@ def _watched(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def watched(self: Any, *args: Any, **kwargs: Any) -> Any:
         session = current()
-        if session is None or not any(_RATE.search(name) for name in getattr(self, "__dict__", ())):
+        if session is None or not any(name == _GROUPS or _RATE.search(name) for name in getattr(self, "__dict__", ())):
             return step(self, *args, **kwargs)
         update = functools.partial(step, self, *args, **kwargs)
         return session.of(StepWatch).update_by_hand(update, functools.partial(_parameters, self))

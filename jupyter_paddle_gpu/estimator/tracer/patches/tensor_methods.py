@@ -153,12 +153,13 @@ def _is_initialized(runtime: Runtime, original: Any, tensor: Any) -> bool:
 
 
 def _grad(runtime: Runtime, original: Any, tensor: Any) -> Any:
+    """What is computed of a gradient is of a graph itself, whatever it is of: a norm that a program keeps holds it."""
     state = known_state(tensor)
     if state is None or state.grad is None:
         return None
     if state.node is None:
         runtime.of(StepWatch).gradient_used(tensor)
-    return new_tensor(state.grad)
+    return new_tensor(state.grad, stop_gradient=False)
 
 
 def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: Any = True) -> None:

@@ -41,8 +41,8 @@ EVALUATION = Patience(60_000, 8.0)
 MORE = Patience(300_000, 30.0)
 """How long further trainings are looked for behind the first one."""
 BY_HAND, MANY_BY_HAND = 5, 200
-"""Updates written by hand after which the step is known: where nothing that runs speaks of an optimizer; where
-something does, which then has not come for long."""
+"""Updates written by hand after which the step is known: where nothing that runs speaks of an optimizer, or one of the
+program's own has stepped; where something does, which then has not come for long."""
 
 
 class StepSeen(BaseException):
@@ -115,6 +115,8 @@ class StepWatch:
         self._evaluation: Waiting | None = None
         self._enough = 0
         self._by_hand = UpdatesByHand(self.runtime)
+        self._steps_by_hand = False
+        """Whether an optimizer of the program's own has stepped: no other is waited for."""
         self._has_collected = False
         """Whether garbage was collected before the first backward pass."""
 
@@ -207,14 +209,15 @@ class StepWatch:
                 result = call()
         finally:
             self._depth -= 1
-        self._has_updated(self._by_hand.stepped(list(trained())), enough=BY_HAND)
+        self._steps_by_hand = True
+        self._has_updated(self._by_hand.stepped(list(trained())))
         return result
 
-    def _has_updated(self, is_new: bool, enough: int = 0) -> None:
+    def _has_updated(self, is_new: bool) -> None:
         count = self._by_hand.count
         if not is_new or count < BY_HAND:
             return
-        enough = enough or (BY_HAND if self._is_by_hand() else MANY_BY_HAND)
+        enough = BY_HAND if self._steps_by_hand or self._is_by_hand() else MANY_BY_HAND
         if count >= enough and (window := self._by_hand.window()):
             self.window = window
             self._seen()

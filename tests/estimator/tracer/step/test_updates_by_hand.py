@@ -143,6 +143,38 @@ optimizer = BatchGD(0.1, model)
 Runner().train(model, optimizer)
 """
 """Gradients that are worked out by hand, for an optimizer of the program's own."""
+SOURCES["groups"] = """
+import sys
+import paddle
+if "step_ends" not in globals():
+    step_ends = lambda: None
+class Optimizer:
+    def __init__(self, groups):
+        self.param_groups, self.state = groups, {}
+class Momentum(Optimizer):
+    @paddle.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.name not in self.state:
+                    self.state[p.name] = paddle.zeros_like(p)
+                velocity = self.state[p.name]
+                velocity.scale_(0.9).add_(p.grad)
+                p.subtract_(group["lr"] * velocity)
+model = paddle.nn.Sequential(paddle.nn.Linear(200, 300), paddle.nn.ReLU(), paddle.nn.Linear(300, 10))
+optimizer = Momentum([{"params": model.parameters(), "lr": 0.1}])
+for number in range(1000):
+    if number == 12:
+        sys.exit(0)
+    loss = model(paddle.rand([64, 200])).mean()
+    loss.backward()
+    norm = sum(p.grad.square().sum() for p in model.parameters())
+    optimizer.step()
+    for p in model.parameters():
+        p.clear_gradient()
+    step_ends()
+"""
+"""An optimizer with groups, as PASSL's, whose gradients the program reads before it; the program leaves by itself."""
 TOYS = {
     "one": "import paddle\nx = paddle.ones([3], dtype='float32')\nx.stop_gradient = False\n(x * x).sum().backward()",
     "several": """
@@ -204,6 +236,12 @@ def test_a_step_takes_what_the_allocator_says(measured, name):
     assert "few_steps" not in traced["notes"]
 
 
+def test_an_optimizer_of_the_programs_own_is_the_one_that_its_code_speaks_of(toys, measured):
+    """Or 200 updates were waited for, and a program that ends before was told to fail."""
+    assert toys["own"]["questions"] == []
+    assert toys["own"]["peak"] == measured.traced["groups"]["peak"]
+
+
 def test_what_is_trained_counts_as_parameters(measured):
     assert measured.traced["subtract"]["standing"]["parameters"] == 4 * (200 * 300 + 300 + 300 * 10)
 
@@ -213,7 +251,8 @@ LONG = SOURCES["subtract"].replace("range(9)", "range(100000)") + "#---\noptimiz
 
 @pytest.fixture(scope="module")
 def toys(run_child):
-    return run_child("trace", {**TOYS, "long": LONG})
+    own = SOURCES["groups"] + "#---\noptimizer = paddle.optimizer.Adam"
+    return run_child("trace", {**TOYS, "long": LONG, "own": own})
 
 
 @pytest.mark.parametrize("name", ["one", "several", "shown"])
