@@ -239,13 +239,6 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Which of the notebook's trainings, by its number; without it the one that needs most.",
             picks=True,
             real_steps="refuse",
-            notes=(
-                Message(
-                    code="training_unknown",
-                    text="There is no training {asked}; the notebook has {seen}.",
-                    hint="Ask without --training: the answer lists them.",
-                ),
-            ),
         ),
     ] = None
     device: Annotated[

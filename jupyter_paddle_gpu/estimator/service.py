@@ -302,6 +302,8 @@ class EstimateService:
         trace = traced.trace
         if trace is None:
             return scanned(facts, "needs_input", *traced.notes, messages.SCAN_ONLY)
+        if request.training is not None and (refusal := trainings.refusal(trace, request.training)) is not None:
+            raise refusal
         notes = (*traced.notes, *map(note, trace.notes))
         questions = tuple(question(one) for one in trace.questions if one.why != packages.MISSING)
         absent = packages.of_trace(trace)
@@ -319,8 +321,6 @@ class EstimateService:
             notes = (*notes, *choice.notes, *narrowed(estimate.terms))
             estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
             return widened(msgspec.structs.replace(estimate, stop=_told(trace, behind=True)))
-        if trace.status == "ok":
-            return trainings.without(trace, request, peak, notes, questions)
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         lacks = trace.status == "needs_input" and not questions and any(one.is_needed for one in absent)

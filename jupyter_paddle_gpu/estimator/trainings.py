@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
-from ..domain.estimates import Among, Estimate, Question, Training
+from ..domain.errors import PaddleGpuError
+from ..domain.estimates import Among, Estimate, Training
 from ..domain.messages import Message
-from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
+from ..domain.what_ifs import WHAT_IFS, EstimateRequest
 from .memory.assemble import Peak
 from .trace import Trace
 
@@ -22,6 +23,8 @@ UNREACHED = Message(
     text="The training in cell {cell}, line {line} was not reached; what it needs is not known.",
     hint="It may hang on an open question, on a cell that fails before it, or on time.",
 )
+UNKNOWN = "training_unknown"
+"""The tracer's note where it was told which training is changed, and there is none of that number."""
 
 
 class Choice(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,24 +95,32 @@ def chosen(trace: Trace, request: EstimateRequest, peak_of: Callable[[Trace], Pe
     return Choice(trace=found, peak=peaks[found.id], trainings=tuple(rows), notes=(*several, *left))
 
 
-def without(
-    trace: Trace,
-    request: EstimateRequest,
-    peak_of: Callable[[Trace], Peak],
-    notes: tuple[Message, ...],
-    questions: tuple[Question, ...],
-) -> Estimate:
-    """The answer where there is no figure for the training that was asked for: the list of those that there are."""
-    every = chosen(trace, msgspec.structs.replace(request, training=None), peak_of)
-    template = next(one for one in BY_NAME["training"].notes if one.code == "training_unknown")
-    params = {"asked": request.training or "", "seen": 1 + len(trace.others)}
-    return Estimate(
-        status="needs_input",
-        evidence="scan",
-        questions=questions,
-        notes=(msgspec.structs.replace(template, params=params), *notes),
-        trainings=every.trainings if every else (),
+def unknown(asked: str, known: Iterable[str]) -> PaddleGpuError:
+    """What is said to a choice that is none of the notebook's trainings: `no_such_training` (404)."""
+    ids = tuple(known)
+    return PaddleGpuError(
+        "no_such_training",
+        "There is no training {asked}; the notebook has {seen}.",
+        hint="Choose one of: {known}. An estimate without a choice lists them with their cells.",
+        status=404,
+        asked=asked,
+        seen=len(ids),
+        known=", ".join(ids),
     )
+
+
+def refusal(trace: Trace, asked: str) -> PaddleGpuError | None:
+    """Why there is no answer for the training that is asked for; None where there is one, or nobody knows."""
+    told = next((int(one.params["seen"]) for one in trace.notes if one.code == UNKNOWN), None)
+    if told is None and trace.status != "ok":
+        return None
+    reached = 1 + len(trace.others) if told is None else told
+    behind = {str(number): place for number, place in enumerate(trace.unreached, reached + 1)}
+    if (place := behind.get(asked)) is not None:
+        where = {"cell": place.cell + 1, "line": place.line}
+        return PaddleGpuError(UNREACHED.code, UNREACHED.text, hint=UNREACHED.hint or "", status=422, **where)
+    ids = (*(str(number + 1) for number in range(reached)), *behind)
+    return None if asked in ids else unknown(asked, ids)
 
 
 def _with(template: Message, **params: int) -> Message:

@@ -9,6 +9,7 @@ from ..domain.messages import Message
 from ..domain.notebooks import Place
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
+from .live_notes import LIVE
 from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {
@@ -273,12 +274,7 @@ NOTES: dict[str, Message] = {
             text="With the size that was asked for ({asked}) the notebook reaches no training step.",
             hint="Change it in the notebook and run it once to see what happens.",
         ),
-        Message(
-            code="live_step",
-            text="The figure is for a plain step of these objects: forward, loss, backward, update.",
-            hint="What the notebook's own loop keeps besides (batches in advance, results of an evaluation, summed "
-            "gradients) is in an estimate of the notebook: `%paddle_gpu estimate`.",
-        ),
+        *LIVE,
         *(message for what_if in WHAT_IFS for message in (*what_if.notes, *what_if.kept)),
     )
 }
@@ -311,6 +307,11 @@ QUESTIONS: dict[str, Message] = {
         Message(
             code="batch_unseen",
             text="The data of {name} is not on this machine; what does one of its batches look like?",
+            hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
+        ),
+        Message(
+            code="live_batch",
+            text="What goes into {name} is not known; what does one batch look like?",
             hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
         ),
         Message(

@@ -47,12 +47,13 @@ def held(questions: str) -> Reply:
     return Reply({"held": held(_names(), msgspec.json.decode(questions))})
 
 
-def trace(name: str, request: str, language: str = "") -> Reply:
+def trace(name: str, request: str, language: str = "", cells: str = "[]") -> Reply:
     """The trace of a step of the model of that name.
 
     Args:
         request: an `EstimateRequest` as JSON.
         language: of what is said, as a language tag; else the one of commands typed here.
+        cells: the sources of the notebook's code cells, a list as JSON: what was not executed yet is known so too.
 
     Returns:
         `{trace}`: the JSON of `estimator.trace.Trace`, deflated, as base64; or `{error: {code, message, hint}}`.
@@ -62,11 +63,36 @@ def trace(name: str, request: str, language: str = "") -> Reply:
     from ..i18n import terminal_language, to_json, translator
     from .live import trace_live
 
+    names = _names()
     try:
-        traced = trace_live(_names(), (name,), decode(request, EstimateRequest))
+        _check_held(name, names)
+        traced = trace_live(names, (name,), decode(request, EstimateRequest), msgspec.json.decode(cells))
     except PaddleGpuError as error:
+        if error.code == "inputs_unknown":  # in the panel nobody names objects: it asks
+            return _packed(_asking(name))
         return Reply({"error": to_json(error.message, translator(language or terminal_language()))})
+    return _packed(traced)
+
+
+def _check_held(name: str, names: dict[str, Any]) -> None:
+    from ..domain.errors import PaddleGpuError
+
+    if name not in names:
+        raise PaddleGpuError(
+            "no_live_object",
+            "The kernel holds no “{name}” any more.",
+            hint="Run the cell that makes it, or press its name again: the estimate is of the cells then.",
+            name=name,
+        )
+
+
+def _packed(traced: dict[str, Any]) -> Reply:
     return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})
+
+
+def _asking(name: str) -> dict[str, Any]:
+    """A trace that waits for what a batch of the model's looks like."""
+    return {"status": "needs_input", "questions": [{"name": name, "kind": "batch", "why": "live_batch"}]}
 
 
 def _names() -> dict[str, Any]:

@@ -60,7 +60,6 @@ IN_PANEL = {
     "in its cell.",
     "Give the variable that sizes the batch with --set name=value.": "Change the variable that sizes the batch in its "
     "cell.",
-    "Ask without --training: the answer lists them.": "Choose one in the list of trainings.",
     "Ask for another one with --training, or in the panel's list; a job is placed by the most.": "Choose another one "
     "in the list; a job is placed by the most.",
     "Look at `jupyter paddle-gpu estimate --batch-size 1`, which says why.": "Estimate it with batch 1: that says why.",

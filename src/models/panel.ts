@@ -329,7 +329,7 @@ export class PanelModel implements IDisposable {
       .then(() => {
         const trains = training.facts && training.facts.loop !== 'none';
         const wanted = training.estimate
-          ? this._follows && (training.isRecalled || training.stale)
+          ? this._follows && !training.models.chosen && (training.isRecalled || training.stale)
           : this.autoEstimate && trains;
         if (wanted && training.source.trusted && !training.isEstimating) {
           void training.measure();
@@ -339,7 +339,7 @@ export class PanelModel implements IDisposable {
 
   private readonly _kernelLook = new Debouncer(async () => {
     if (this._looking) {
-      await this._training?.lookAtKernel();
+      await this._training?.lookAtKernel(true);
     }
   }, KERNEL_DELAY);
   /** Writes down what is known of the notebook, once it is at rest. */

@@ -110,11 +110,11 @@ def test_what_cannot_be_traced_is_a_sentence_and_nothing_of_the_programs_own_is_
     asked = [{"name": name, "kind": kind} for name in ("lazy", "len_lazy", "lazy_size") for kind in ("value", "batch")]
     assert ask(running, f"{PANEL}.held({json.dumps(asked)!r})")[0] == {"held": {}}
     assert running.run("print(touched)")[0].strip() == "[]"
-    answer, _ = ask(running, f"{PANEL}.trace('net', '{{}}')")
-    assert answer["error"]["code"] == "inputs_unknown"
+    answer, _ = ask(running, f"{PANEL}.trace('gone', '{{}}')")
+    assert answer["error"]["code"] == "no_live_object"
     assert answer["error"]["hint"]
-    chinese, _ = ask(running, f"{PANEL}.trace('net', '{{}}', 'zh-CN')")
-    assert chinese["error"]["code"] == "inputs_unknown"
+    chinese, _ = ask(running, f"{PANEL}.trace('gone', '{{}}', 'zh-CN')")
+    assert chinese["error"]["code"] == "no_live_object"
     assert chinese["error"]["message"] != answer["error"]["message"]
 
 
@@ -133,3 +133,82 @@ def test_what_is_no_trace_is_refused(text, services):
     with pytest.raises(PaddleGpuError) as raised:
         services.estimate_trace(unpacked(text), EstimateRequest())
     assert (raised.value.code, raised.value.status) == ("bad_trace", 400)
+
+
+FITTED = """
+import numpy as np
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = paddle.nn.Linear(8, 3)
+    def forward(self, x):
+        return self.fc(x)
+class Lines(paddle.io.Dataset):
+    def __init__(self, path):
+        self.file = open(path, "rb", buffering=0)
+    def __getitem__(self, i):
+        self.file.read(10)
+        return np.zeros([8], "float32"), np.zeros([1], "int64")
+    def __len__(self):
+        return 100
+class Writing(Lines):
+    def __getitem__(self, i):
+        open("written", "w").close()
+        return super().__getitem__(i)
+open("lines", "wb").write(bytes(1000))
+unused, lines = Lines("lines"), Lines("lines")
+model = paddle.Model(Net())
+model.prepare(paddle.optimizer.Momentum(parameters=model.parameters()), paddle.nn.CrossEntropyLoss())
+"""
+
+
+def traced(running, services, name, cells=(), **request):
+    """The estimate of a live model, as the panel has it."""
+    given = (name, json.dumps({"target": "cpu", **request}), "en", json.dumps(cells))
+    answer, _ = ask(running, f"{PANEL}.trace({', '.join(map(repr, given))})")
+    if "error" in answer:
+        return answer["error"]
+    return services.estimate_trace(unpacked(answer["trace"]), EstimateRequest(target="cpu"))
+
+
+def notes(estimate):
+    """What was assumed."""
+    return [one.code for one in estimate.notes if one.code != "live_step"]
+
+
+@pytest.mark.paddle
+def test_fit_says_which_data_and_batch_and_a_sample_moves_nothing_in_the_kernel(kernel, services):
+    running = kernel()
+    running.run("import paddle\n" + FITTED)
+    unsaid = traced(running, services, "model")
+    assert (unsaid.batch_size, notes(unsaid)) == (1, ["live_no_batch"])
+    cell = "size = 20\nmodel.fit(lines, None, batch_size=size, epochs=1, verbose=0)"
+    assert traced(running, services, "model", ["size = 20\n%time model.fit(lines)", cell]).batch_size == 1
+    running.run(cell)
+    said = traced(running, services, "model")
+    assert (said.batch_size, said.inputs[0], notes(said)) == (20, "float32[20, 8]", [])
+    before, _, _ = running.run("print(lines.file.tell(), unused.file.tell())")
+    traced(running, services, "model")
+    assert running.run("print(lines.file.tell(), unused.file.tell())")[0] == before
+    running.run("lines = Writing('lines')")
+    assert "PermissionError" in traced(running, services, "model")["message"]
+    assert running.run("import os; print(os.path.exists('written'))")[0].strip() == "False"
+
+
+@pytest.mark.paddle
+def test_what_the_cells_call_the_model_with_is_its_batch_and_what_is_assumed_is_said(kernel, services):
+    running = kernel()
+    running.run("import paddle\nimport paddle.nn.functional as F\nnet = paddle.nn.Linear(8, 3)")
+    asked = traced(running, services, "net")
+    assert [(one.name, one.kind, one.why.code) for one in asked.questions] == [("net", "batch", "live_batch")]
+    assert traced(running, services, "net", answers={"net": "many"}).questions == asked.questions
+    answered = traced(running, services, "net", answers={"net": "float32[16,8] int64[16]"})
+    assert (answered.batch_size, notes(answered)) == (16, ["live_no_optimizer", "live_no_loss"])
+    running.run("x, y = paddle.rand([12, 8]), paddle.zeros([12], 'int64')\nold = paddle.nn.Linear(8, 3)")
+    running.run("optimizer = paddle.optimizer.Adam(parameters=old.parameters())")
+    running.run("out = net(x)\nloss = F.cross_entropy(out, y, reduction='sum')")
+    called = traced(running, services, "net")
+    assert (called.status, called.batch_size, called.inputs) == ("ok", 12, ("float32[12, 8]", "int64[12]"))
+    assert notes(called) == ["live_no_optimizer"]
+    running.run("del net")
+    assert traced(running, services, "net")["code"] == "no_live_object"

@@ -223,9 +223,14 @@ def _estimate(
     Args:
         written: answers that stand in the copy's cells.
         may_run: whether the notebook's model cells may run for it though they never did.
+
+    Raises:
+        PaddleGpuError: `no_such_training` (404).
     """
+    from ...estimator.trainings import unknown
     from ...notebook.inspection import inspect_notebook
 
+    asked = request.training
     may_run = may_run or estimates.was_estimated(source)
     if request.training is not None:
         source, request = copy, in_copy(request, written)
@@ -235,4 +240,8 @@ def _estimate(
             kept = estimates.fresh(source, inspect_notebook(source), request, where)
         except PaddleGpuError:  # no Paddle, no worker: no reason to refuse the job
             return None
+    if kept is not None and asked is not None and kept.status == "ok":
+        known = tuple(one.id for one in kept.trainings) or ("1",)
+        if asked not in known:
+            raise unknown(asked, known)
     return kept

@@ -11,7 +11,13 @@ const MOST = 4;
 
 export function LiveModels({ training }: { training: Training }): JSX.Element | null {
   const { trans } = useApp();
-  const models = training.models.list.slice(-MOST);
+  const { list, chosen } = training.models;
+  const held = list.slice(-MOST);
+  // The one that is estimated stays, whatever became of it: pressed again, the estimate is of the cells.
+  const models =
+    chosen && !held.some(({ name }) => name === chosen)
+      ? [{ name: chosen, type: chosen }, ...held]
+      : held;
   if (!models.length) {
     return null;
   }
@@ -25,13 +31,13 @@ export function LiveModels({ training }: { training: Training }): JSX.Element | 
       {models.map(({ name, type }) => (
         <Button
           key={name}
-          aria-pressed={training.models.chosen === name}
+          aria-pressed={chosen === name}
           disabled={training.isEstimating}
           title={trans.__(
             'Estimate a step of this %1 as it is now. The kernel stays as it is.',
             type
           )}
-          onClick={() => void training.measure(training.models.chosen === name ? '' : name)}
+          onClick={() => void training.measure(chosen === name ? '' : name)}
         >
           {name}
         </Button>

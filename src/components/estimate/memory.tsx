@@ -206,7 +206,9 @@ function Age({ training }: { training: Training }): JSX.Element | null {
     <div className="jp-PaddleGpu-row jp-PaddleGpu-age" data-code="stale" role="status">
       <span>
         {training.stale
-          ? trans.__('The notebook was edited since.')
+          ? training.models.isOld
+            ? trans.__('The kernel executed something since.')
+            : trans.__('The notebook was edited since.')
           : trans.__('From before the reload.')}
       </span>
       <Button look="link" onClick={() => void training.measure()}>

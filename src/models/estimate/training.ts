@@ -25,13 +25,13 @@ import { Owns } from './own';
 import { Reading } from './reading';
 import { keptRemedies, saidIn } from './recalled';
 import { asked, behindChanges, hasOthers } from './request';
+import { pause, whereChosen } from './trying';
 import { Submission } from '../submit/submission';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
 const READ_DELAY = 600;
 /** Milliseconds for which nobody typed before it is computed what would help. */
 const DETAILS_DELAY = 1_500;
-
 export class Training {
   constructor(
     private readonly _api: Api,
@@ -108,9 +108,15 @@ export class Training {
     this._changed.emit();
   }
 
-  /** Look which models the notebook's kernel holds; nothing of it changes. */
-  async lookAtKernel(): Promise<void> {
-    if (await this.models.look()) {
+  /** Look which models the kernel holds; nothing of it changes. `ran`: it executed something since it was traced. */
+  async lookAtKernel(ran = false): Promise<void> {
+    const { models } = this;
+    if (ran && models.chosen && !this.isEstimating) {
+      models.isOld = true;
+      this.stale = this._isStale(this._code());
+      this._changed.emit();
+    }
+    if (await models.look()) {
       this._changed.emit();
     }
   }
@@ -308,7 +314,10 @@ export class Training {
           ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
         }
       );
-    let answer = await place({});
+    let answer = await whereChosen(
+      () => place({}),
+      () => (this.request = { ...this.request, training: null })
+    );
     const { status, questions } = answer.estimate;
     if (!live && status === 'needs_input' && questions.length) {
       const held = (await this._source.kernel?.held(questions)) ?? {};
@@ -357,7 +366,13 @@ export class Training {
   /** An edit came to rest: read the notebook, and estimate it where that is wanted and safe. */
   private async _follow(): Promise<void> {
     await this.read();
-    if (this.stale && this.follows && this._source.trusted && !this.isEstimating) {
+    if (
+      this.stale &&
+      this.follows &&
+      !this.models.chosen &&
+      this._source.trusted &&
+      !this.isEstimating
+    ) {
       await this.measure();
     }
   }
@@ -368,7 +383,10 @@ export class Training {
 
   /** Whether the estimate is of other code than this. */
   private _isStale(code: string): boolean {
-    return this.estimate !== null && this._estimated !== null && code !== this._estimated;
+    return (
+      this.estimate !== null &&
+      (this._estimated === null ? this.models.isOld : code !== this._estimated)
+    );
   }
 
   private readonly _owns = new Owns();
@@ -378,10 +396,4 @@ export class Training {
   /** The code that the estimate is of; null where it is of live objects, which no edit changes. */
   private _estimated: string | null = null;
   private _estimates = 0;
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return milliseconds > 0
-    ? new Promise(done => setTimeout(done, milliseconds))
-    : Promise.resolve();
 }

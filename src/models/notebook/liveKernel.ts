@@ -26,20 +26,36 @@ export interface ILiveModel {
 export type LiveTrace = { trace: string } | { error: IMessage };
 
 export interface ILiveKernel {
-  /** The models that the kernel holds; none where it is busy, is not there, or has no Paddle. */
-  models(): Promise<ILiveModel[]>;
+  /** Whether it is there and executes something. */
+  readonly isBusy: boolean;
+  /** The models that the kernel holds; none where it is not there or has no Paddle; null while it is busy. */
+  models(): Promise<ILiveModel[] | null>;
   /** What the kernel holds by the names of open questions; nothing where it is busy or is not there. */
   held(questions: readonly IQuestion[]): Promise<Record<string, Value>>;
-  /** Trace a step of a model, errors in a language; null where the kernel cannot be asked. */
-  trace(model: string, request: IEstimateRequest, language: string): Promise<LiveTrace | null>;
+  /**
+   * Trace a step of a model; null where the kernel cannot be asked.
+   *
+   * @param language of errors.
+   * @param cells the sources of the notebook's code cells.
+   */
+  trace(
+    model: string,
+    request: IEstimateRequest,
+    language: string,
+    cells: readonly string[]
+  ): Promise<LiveTrace | null>;
 }
 
 export class LiveKernel implements ILiveKernel {
   constructor(private readonly _context: ISessionContext) {}
 
-  async models(): Promise<ILiveModel[]> {
+  get isBusy(): boolean {
+    return this._kernel?.status === 'busy';
+  }
+
+  async models(): Promise<ILiveModel[] | null> {
     if (this._kernel?.status !== 'idle') {
-      return [];
+      return this.isBusy ? null : [];
     }
     const answer = await this._ask<{ models: ILiveModel[] }>(
       // What is not imported cannot have made a model; then nothing is imported for the question either.
@@ -63,8 +79,15 @@ export class LiveKernel implements ILiveKernel {
     return answer?.held ?? {};
   }
 
-  trace(model: string, request: IEstimateRequest, language: string): Promise<LiveTrace | null> {
-    const given = [model, JSON.stringify(request), language].map(one => JSON.stringify(one));
+  trace(
+    model: string,
+    request: IEstimateRequest,
+    language: string,
+    cells: readonly string[]
+  ): Promise<LiveTrace | null> {
+    const given = [model, JSON.stringify(request), language, JSON.stringify(cells)].map(one =>
+      JSON.stringify(one)
+    );
     return this._ask(`${MODULE}.trace(${given.join(', ')})`);
   }
 
@@ -78,6 +101,9 @@ export class LiveKernel implements ILiveKernel {
       return null;
     }
     try {
+      if ((await kernel.info).language_info.name !== 'python') {
+        return null;
+      }
       const { content } = await kernel.requestExecute({
         code: '',
         silent: true,

@@ -1,5 +1,7 @@
 /** The models that a notebook's kernel holds, and the one of them that is estimated as it is there. */
 
+import type { PartialJSONObject } from '@lumino/coreutils';
+
 import { type Api, ApiError } from '../../api';
 import type { IEstimateRequest } from '../../domain';
 import type { ILiveModel } from './liveKernel';
@@ -19,15 +21,23 @@ export class LiveModels {
     return this._chosen;
   }
 
+  /** The kernel executed something since the chosen one was traced. */
+  isOld = false;
+
   /** Estimate another one, or the same as it is now. */
   choose(name: string): void {
     this._chosen = name;
     this._trace = '';
+    this.isOld = false;
   }
 
   /** Look which models there are; nothing of the kernel changes. Whether they are others than before. */
   async look(): Promise<boolean> {
-    const models = (await this._source().kernel?.models()) ?? [];
+    const { kernel } = this._source();
+    const models = kernel ? await kernel.models() : [];
+    if (!models) {
+      return false; // it is busy: what it held stands
+    }
     const isNew = JSON.stringify(models) !== JSON.stringify(this.list);
     if (isNew) {
       this.list = models;
@@ -49,10 +59,24 @@ export class LiveModels {
   }
 
   private async _ask(request: IEstimateRequest): Promise<string> {
-    const answer = await this._source().kernel?.trace(
+    const { kernel } = this._source();
+    if (kernel?.isBusy) {
+      // A question would wait until its cell has ended, which may take days.
+      throw new ApiError(
+        'kernel_busy',
+        this._api.trans.__('The kernel is busy.'),
+        this._api.trans.__(
+          'Try again when its cell has ended, or press %1 again: the estimate is of the cells then.',
+          this._chosen
+        ),
+        0
+      );
+    }
+    const answer = await kernel?.trace(
       this._chosen,
       request,
-      this._api.language
+      this._api.language,
+      this._sources()
     );
     if (!answer) {
       throw new ApiError(
@@ -68,6 +92,13 @@ export class LiveModels {
       throw new ApiError(answer.error.code, answer.error.message, answer.error.hint, 422);
     }
     return answer.trace;
+  }
+
+  private _sources(): string[] {
+    const content = this._source().body().content as PartialJSONObject | undefined;
+    return ((content?.cells ?? []) as PartialJSONObject[])
+      .filter(cell => cell.cell_type === 'code')
+      .map(({ source }) => (Array.isArray(source) ? source.join('') : String(source)));
   }
 
   private _chosen = '';

@@ -12,6 +12,7 @@ async function asked(held: Record<string, Value>): Promise<[unknown[], unknown]>
   const requests: { held?: Record<string, Value> }[] = [];
   const questions: (readonly IQuestion[])[] = [];
   const kernel: ILiveKernel = {
+    isBusy: false,
     models: () => Promise.resolve([]),
     trace: () => Promise.resolve(null),
     held: open => {

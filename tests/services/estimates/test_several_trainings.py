@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.notebooks import NotebookSource
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.services import Services, Settings, Submission
@@ -84,3 +85,19 @@ def test_devices_are_judged_by_what_the_other_trainings_take(services: Services,
     settled = settle(services.desk(source), source, Submission(request=first))
     assert placement.decision.outcome == settled.decision.outcome == "run"
     assert settled.spec.need is not None and settled.spec.need.high < 900 * MIB
+
+
+def test_a_training_that_there_is_not_is_refused_by_estimate_and_job(services: Services, tmp_path: Path) -> None:
+    source = notebook(services, tmp_path, FIRST.format(count=1000), SECOND)
+    settled = Submission(request=EstimateRequest(training="7"), estimate=True)
+    asks: tuple[Callable[[], object], ...] = (
+        lambda: services.estimate(source, EstimateRequest(training="7")),
+        lambda: services.match(source, EstimateRequest(training="0", target="cpu")),
+        lambda: services.estimate(source, EstimateRequest(training="x", batch_size=8)),
+        lambda: settle(services.desk(source), source, settled),
+    )
+    for ask in asks:
+        with pytest.raises(PaddleGpuError) as raised:
+            ask()
+        assert (raised.value.code, raised.value.status) == ("no_such_training", 404)
+        assert raised.value.message.params["known"] == "1, 2"
