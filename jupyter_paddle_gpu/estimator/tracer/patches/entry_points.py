@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from types import BuiltinFunctionType
 from typing import Any
@@ -26,6 +27,7 @@ from ..memory.values import Known
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
 from ..undecided import absent_data, absent_tensors, unknowns
+from .data import makings
 from .patch import Patch
 
 
@@ -101,9 +103,11 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         made.stop_gradient = stop_gradient
         return made
     if absent_data.is_unseen(data):
-        data = absent_tensors.tensor_of(data)
+        given, data = data, absent_tensors.tensor_of(data)
         if isinstance(data, absent_data.Unseen):
-            return absent_data.Unseen(data, dtype=dtype and name_of(dtype))
+            tensor = absent_data.Unseen(data, dtype=dtype and name_of(dtype))
+            makings.remember(tensor, functools.partial(paddle.to_tensor, given, dtype, place, stop_gradient))
+            return tensor
     _check(runtime, data, dtype)
     is_known = not unknowns.is_unknown(data)
     array = np.asarray(_plain(data))

@@ -8,6 +8,7 @@ comes out alike hangs on the code alone; what does not hangs on the data.
 from __future__ import annotations
 
 import dis
+import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -83,6 +84,20 @@ class Variants:
     def is_over(self) -> bool:
         """Whether no more is made up: the program is to end then, not to go on behind what fails."""
         return self._left < 0 or time.process_time() > self._until
+
+
+@contextmanager
+def tidied() -> Iterator[None]:
+    """Let what is made up go with what made it: the frames of code that failed are in cycles of references, and tensors
+    in them would count as the program's. Without the collector running everything new is in its youngest generation."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.collect(0)
+        if was_enabled:
+            gc.enable()
 
 
 def present() -> Variant | None:

@@ -18,7 +18,7 @@ from typing import Any
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.rows import UnseenList, UnseenRows, alike
-from ...undecided.variants import PAIRS, Variant, Variants
+from ...undecided.variants import PAIRS, Variant, Variants, tidied
 from ..sites import Sites
 from . import absorbing, statements
 
@@ -123,6 +123,7 @@ def _mark_guesses(known: dict[str, Any], otherwise: dict[str, Any], session: Ses
             session.of(AbsentData).guessed.add(name)
 
 
+@tidied()
 def _bound(code: Any, namespace: dict[str, Any], variant: Variant, session: Session) -> dict[str, Any]:
     """The names as they are in a variant behind a statement; none where it fails there."""
     data = session.of(AbsentData)

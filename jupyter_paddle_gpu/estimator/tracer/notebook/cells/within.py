@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+import paddle
+
 from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
 from ...session import Session, current
@@ -289,15 +291,18 @@ def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
 
 
 IDLE_ROUNDS = 16
-"""Rounds without a step, each with something passed by, after which a loop has nothing more to tell."""
+"""Rounds without a step, each with something passed by or trained that is not known, after which a loop has no more
+to tell."""
 
 
-def _while_it_trains(session: Session, counted: Iterable[Any]) -> Iterator[Any]:
+def _while_it_trains(session: Session, items: Iterable[Any]) -> Iterator[Any]:
     data, watch, idle = session.of(AbsentData), session.of(StepWatch), 0
-    for number in counted:
+    iterator = iter(items)
+    while held := list(islice(iterator, 1)):  # no name holds the item here, as in `_all`
         passed, updates = data.passed, watch.updates
-        yield number
-        idle = idle + 1 if data.passed > passed and watch.updates == updates else 0
+        yield held.pop()
+        is_idle = (data.passed > passed or data.hides_the_step) and watch.updates == updates
+        idle = idle + 1 if is_idle else 0
         if idle == IDLE_ROUNDS:
             return
 
@@ -332,6 +337,8 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
         return _followed(session, make, session.of(AbsentData).name_of(items) or name, is_numpy)
     if absorbing.holds_unseen(held):
         return _followed(session, make, name, is_numpy)
+    if isinstance(items, paddle.io.DataLoader):
+        return _while_it_trains(session, items)
     return _all(held, items) if isinstance(items, Iterator) else items
 
 

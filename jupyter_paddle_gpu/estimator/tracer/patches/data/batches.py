@@ -15,6 +15,7 @@ from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
 from ...step.resizing import Resizing
+from ...undecided.absent_data import UNKNOWN_LENGTH
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
@@ -74,6 +75,8 @@ def _again(sample: Any) -> Any:
 def _indices(loader: Any, count: int) -> list[Any]:
     """What the data set is asked for: integers, or what a sampler of the program's own gives in their place."""
     total = len(loader.dataset)
+    if total == UNKNOWN_LENGTH and type(getattr(loader, "batch_sampler", None)) is paddle.io.BatchSampler:
+        return list(range(count)) or [0]  # a million numbers need not be drawn for samples that are not here
     try:
         found = list(next(iter(loader.batch_sampler)))
     except (TypeError, StopIteration, AttributeError):

@@ -22,7 +22,7 @@ from ...eager.tensors import Tensors
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.unknowns import unknown
-from ...undecided.variants import PAIRS, Variant, Variants
+from ...undecided.variants import PAIRS, Variant, Variants, tidied
 from . import makings
 from .batches import DISTINCT_SAMPLES, Made, made, repeated
 from .own_datasets import anew
@@ -163,6 +163,7 @@ def _with_labels(batch: Any) -> Any:
     return [*batch[:-1], Made((int(sizes[0] or 1),), "int64", None)] if is_open else batch
 
 
+@tidied()
 def _made_in(runtime: Tensors, variant: Variant, make: Callable[[], Any]) -> Any | None:
     data = runtime.of(AbsentData)
     needs, notes = dict(data.needs), dict(runtime.notes)

@@ -124,12 +124,19 @@ def data_set_remade(data_set: Any) -> Any | None:
     kind: Any = next(one for one in type(data_set).__mro__ if not issubclass(one, UnseenData))
     held = vars(data_set)
     made = {name: remade(value) for name, value in held.items() if is_unseen(value)}
-    if all(is_unseen(value) for value in made.values()):
+    if not any(_differs(value, held[name]) for name, value in made.items()):
         return None
     again = copy.copy(data_set)
     again.__class__ = kind
     vars(again).update(made)
     return again
+
+
+def _differs(made: Any, value: Any) -> bool:
+    """Whether anything of a value was made again."""
+    if type(value) in {list, tuple}:
+        return any(map(_differs, made, value))
+    return made is not value
 
 
 def _parts(given: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
