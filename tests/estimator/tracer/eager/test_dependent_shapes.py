@@ -151,6 +151,13 @@ def test_of_sizes_drawn_at_random_a_large_one_is_taken(drawn, name):
     assert later[len(later) // 2] < traced["peak"] < 1.1 * later[-1]
 
 
+def test_two_looks_at_a_program_draw_alike(run_child):
+    program = DRAWN["drawn-elements"].replace("paddle.seed(3)", "rows = __import__('numpy').random.randint(1, 99)")
+    program = program.replace("(out ** 2)", "(out ** 2).sum() + paddle.exp(w[:rows])")
+    found = run_child("trace", dict.fromkeys("abc", program))
+    assert len({row["peak"] for row in found.values()}) == 1, found
+
+
 LEVELS = """
 import paddle
 from paddle.vision.ops import distribute_fpn_proposals, roi_align
