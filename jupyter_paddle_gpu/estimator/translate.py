@@ -114,6 +114,12 @@ NOTES: dict[str, Message] = {
             hint="Have it where the job runs.",
         ),
         Message(
+            code="data_absent_of_set",
+            text="An estimate does without the data of {data_set} (cell {cell}, line {line}); the training step does "
+            "not need it.",
+            hint="Have it where the job runs.",
+        ),
+        Message(
             code="data_absent_unplaced",
             text="An estimate does without {wanted}; the training step does not need it.",
             hint="Have it where the job runs.",
@@ -381,8 +387,10 @@ def note(traced: TracedNote) -> Message:
     params = dict(traced.params)
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
-    is_unplaced = traced.code == "data_absent" and not params.get("line")
-    return _sentence(NOTES, "data_absent_unplaced" if is_unplaced else traced.code, params)
+    code = traced.code
+    if code == "data_absent":
+        code = "data_absent_of_set" if "data_set" in params else code if params.get("line") else "data_absent_unplaced"
+    return _sentence(NOTES, code, params)
 
 
 def question(traced: TracedQuestion) -> Question:

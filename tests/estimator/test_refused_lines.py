@@ -69,6 +69,22 @@ def test_what_a_line_wants_that_no_step_needs_is_said(service, tmp_path, name):
     assert "Cell 1, line 5," in said and target in said
 
 
+def test_a_data_set_without_its_data_is_named_as_one(service, tmp_path):
+    """Not as if its class were what is not here."""
+    made = """table = __import__("pandas").read_csv("absent.csv")
+class Houses(paddle.io.Dataset):
+    def __init__(self, rows):
+        self.rows = rows
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, n):
+        return self.rows[n]
+len(Houses(table.values))"""
+    estimate = estimated(service, tmp_path, made)
+    (said,) = [note.render() for note in estimate.notes if note.code.startswith("data_absent")]
+    assert "the data of Houses (cell 1, line 13)" in said
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_question_names_what_a_step_needs(service, tmp_path, name):
     line, _ = REFUSED[name]

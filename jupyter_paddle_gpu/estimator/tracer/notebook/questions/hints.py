@@ -146,6 +146,38 @@ def _constants(tree: ast.Module) -> dict[str, int]:
     return found
 
 
+_OF_TEXT = frozenset(("lower", "upper", "strip", "replace", "read_text"))
+"""Methods that give one text, of one or of a file."""
+
+
+def counts_characters(tree: ast.Module) -> bool:
+    """Whether the program sorts out the characters of a text that it reads: `set(open(path).read())`."""
+    texts: set[str] = set()
+    counted = False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, texts):
+                texts.add(name)
+            case ast.Call(func=ast.Name(id="set" | "Counter"), args=[text]) if _is_text(text, texts):
+                counted = True
+    return counted
+
+
+def _is_text(node: ast.expr, texts: set[str]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return name in texts
+        case ast.Subscript(value=text, slice=ast.Slice()):
+            return _is_text(text, texts)
+        case ast.Call(func=ast.Attribute(attr="read"), args=[]):
+            return True
+        case ast.Call(func=ast.Attribute(value=text, attr=method)) if method in _OF_TEXT:
+            return method == "read_text" or _is_text(text, texts)
+        case ast.Call(func=ast.Attribute(attr="sub"), args=[*_, text]):
+            return _is_text(text, texts)
+    return False
+
+
 def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:
     """Heights and widths that names are bound to: what a program has worked out says more than how it is written."""
     for name, value in namespace.items():

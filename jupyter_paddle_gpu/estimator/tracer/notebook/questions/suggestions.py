@@ -15,7 +15,7 @@ from typing import Any
 
 from ...undecided.needs import Need
 from ..sites import name_of
-from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape
+from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape, counts_characters
 
 Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]
@@ -24,6 +24,8 @@ Suggestion = tuple[str, str]
 HELD, PRINTED, CELLS, LAYER, ASSUMED = "kernel", "printed", "cells", "layer", "assumed"
 BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
+CHARACTERS = 100
+"""The same of a text's characters: those of English prose are 60 to 100."""
 CLASSES, FEATURES = 10, 256
 """The same of what a name calls classes, and of the columns of a table (categories are a column each)."""
 _PAIR = 2
@@ -357,5 +359,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
         yield LENGTH, ASSUMED
     if _OF_WORDS.search(need.name):
         yield from ((most, CELLS) for most in _most_common(found))
+        if counts_characters(found.tree):
+            yield CHARACTERS, ASSUMED
     assumed = next((number for kind, number in _BY_NAME if kind.search(need.name)), ENTRIES)
     yield assumed, ASSUMED

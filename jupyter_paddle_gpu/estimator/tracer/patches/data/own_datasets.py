@@ -175,9 +175,9 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
     if filled(data_set):
         session.note("dataset_made_up", name=name)
         return
-    wanted = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), name)
+    path = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), None)
     cell, line = call_stack.place()
-    session.note("data_absent", cell=cell + 1, line=line, wanted=wanted)
+    session.note("data_absent", cell=cell + 1, line=line, **({"data_set": name} if path is None else {"wanted": path}))
     kind: Any = type(data_set)
     code = getattr(inspect.unwrap(kind.__init__), "__code__", None)
     lost = tensors_kept(code) if isinstance(code, CodeType) else ()

@@ -96,3 +96,37 @@ def test_the_columns_of_a_table_are_no_vocabulary(run_child):
     (asked,) = [one for one in rows["table"]["questions"] if one["name"] == "loader"]
     assert asked["candidates"][0] == ["float32[32,13] float32[32,1]", "layer"]
     assert 0 < suggested["in_features"][0] < 1_000 < suggested["vocab_size"][0]
+
+
+SORTED_OUT = """
+import paddle
+from paddle import nn
+text = {text}
+known = {{one: n for n, one in enumerate(sorted(set({counted})))}}
+vocab = len(known)
+net = nn.Sequential(nn.Embedding(vocab, 8), nn.Linear(8, vocab))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+ids = paddle.randint(0, vocab, [16, 32])
+nn.functional.cross_entropy(net(ids), ids).backward()
+optimizer.step()
+"""
+TEXTS = {
+    "characters": ("open('absent.txt').read()", "text"),
+    "lower case": ("open('absent.txt').read().lower()", "text[:1000]"),
+    "words": ("open('absent.txt').read()", "text.split()"),
+    "words from the start": ("open('absent.txt').read().split()", "text"),
+}
+
+
+@pytest.fixture(scope="module")
+def sorted_out(run_child):
+    sources = {name: SORTED_OUT.format(text=text, counted=counted) for name, (text, counted) in TEXTS.items()}
+    return run_child("trace", sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"), [("characters", 100), ("lower case", 100), ("words", 10000), ("words from the start", 10000)]
+)
+def test_a_text_has_fewer_characters_than_words(sorted_out, name, entries):
+    (question,) = sorted_out[name]["questions"]
+    assert (question["name"], question["suggestion"], question["params"]["source"]) == ("vocab", entries, "assumed")
