@@ -2039,6 +2039,19 @@ export interface components {
             figures: components["schemas"]["Figure"][];
         };
         /**
+         * Final
+         * @description What came out of a training: the metric that says how good it is.
+         *
+         *     Attributes:
+         *         better: whether less of it or more is the better one.
+         */
+        Final: {
+            name: string;
+            value: number;
+            /** @enum {unknown} */
+            better: "max" | "min";
+        };
+        /**
          * Firing
          * @description One time that it came true.
          *
@@ -2214,7 +2227,8 @@ export interface components {
              *       "sparkline": null,
              *       "share": 0,
              *       "seconds_left": null,
-             *       "event_files": []
+             *       "event_files": [],
+             *       "final": null
              *     }
              */
             progress: components["schemas"]["Progress"];
@@ -2935,6 +2949,7 @@ export interface components {
          *     Attributes:
          *         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
          *         seconds_left: to the end of the running cell.
+         *         final: what has come out until now; follows from `metrics`.
          */
         Progress: {
             /** @default null */
@@ -2963,6 +2978,8 @@ export interface components {
             seconds_left: number | null;
             /** @default [] */
             event_files: components["schemas"]["EventFiles"][];
+            /** @default null */
+            final: components["schemas"]["Final"] | null;
         };
         /**
          * Question
@@ -3520,7 +3537,7 @@ export interface components {
          *             `0.001:0.1:log`), or a list of values.
          *         search: `grid` goes through all; `random` and `optuna` take `trials` of them.
          *         at_once: how many wait or run at the same time; as many as there are devices where it is left out.
-         *         metric, direction: by which the best is found; empty: what the runs log, the loss before others.
+         *         metric, direction: by which the best is found; empty: what came out of the runs, an accuracy before a loss.
          *         skip: run those that fit though others do not.
          */
         SweepBody: {
@@ -3714,6 +3731,7 @@ export interface components {
          *
          *     Attributes:
          *         value: of the sweep's metric, the newest; None: not told yet.
+         *         curve: of the metric that stands for a training at a glance, `curve_of`.
          *         placed: the estimate's peak in bytes, by which it was placed.
          */
         TrialRow: {
@@ -3735,6 +3753,8 @@ export interface components {
             };
             /** @default [] */
             curve: number[];
+            /** @default  */
+            curve_of: string;
             /** @default null */
             seconds: number | null;
             /** @default null */

@@ -22,7 +22,7 @@ class SweepBody(SubmitBody, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             `0.001:0.1:log`), or a list of values.
         search: `grid` goes through all; `random` and `optuna` take `trials` of them.
         at_once: how many wait or run at the same time; as many as there are devices where it is left out.
-        metric, direction: by which the best is found; empty: what the runs log, the loss before others.
+        metric, direction: by which the best is found; empty: what came out of the runs, an accuracy before a loss.
         skip: run those that fit though others do not.
     """
 

@@ -121,7 +121,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       sparkline: null,
       share: 0,
       seconds_left: null,
-      event_files: []
+      event_files: [],
+      final: null
     },
     result: null,
     attempts: 1,
@@ -183,6 +184,7 @@ export function sweep(id: string, more: Partial<ISweep> = {}): ISweep {
       value: 0.5,
       metrics: {},
       curve: [],
+      curve_of: '',
       seconds: null,
       placed: null,
       device_ids: []

@@ -55,7 +55,12 @@ def sweep_command(submit: click.Command) -> click.Command:
 )
 @click.option("--trials", type=Whole(min=1), metavar="N", help="How many at most; 20 where there is no end.")
 @click.option("--at-once", type=Whole(min=1), metavar="N", help="How many wait or run at the same time.")
-@click.option("--metric", default="", metavar="NAME", help="What tells the best trial; by default the loss.")
+@click.option(
+    "--metric",
+    default="",
+    metavar="NAME",
+    help="What tells the best trial; by default an accuracy where one is printed, else the loss.",
+)
 @click.option(
     "--direction",
     type=click.Choice(["", "min", "max"]),

@@ -13,6 +13,7 @@ from ..estimates import DeviceTerms
 from ..messages import Message
 from ..notebooks import FactValue, Place
 from ..variables import Difference, Settings
+from .metrics import Final, final_of
 from .notices import Notice
 from .statistics import StatisticsSummary
 
@@ -182,6 +183,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
         seconds_left: to the end of the running cell.
+        final: what has come out until now; follows from `metrics`.
     """
 
     cell: int | None = None
@@ -196,6 +198,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     share: float = 0.0
     seconds_left: float | None = None
     event_files: tuple[EventFiles, ...] = ()
+    final: Final | None = None
+
+    def __post_init__(self) -> None:
+        """Also of rows that were kept by an earlier version."""
+        msgspec.structs.force_setattr(self, "final", final_of(self.metrics))
 
 
 class CellFailure(msgspec.Struct, frozen=True, kw_only=True, gc=False):

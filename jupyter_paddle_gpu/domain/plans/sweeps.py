@@ -9,13 +9,12 @@ from typing import Any, Literal
 import msgspec
 
 from ..jobs.job import ENDED, Job
-from ..jobs.metrics import is_less_better, main_metric
+from ..jobs.metrics import Direction, direction_of, final_metric
 from ..messages import Message
 from ..notebooks import FactValue
 from .space import Dimension
 
 Search = Literal["grid", "random", "optuna"]
-Direction = Literal["min", "max"]
 TrialState = Literal[
     "planned", "refused", "queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled", "deleted"
 ]
@@ -49,7 +48,7 @@ class Sweep(msgspec.Struct, frozen=True, kw_only=True):
         trials: a grid's and a random search's all at once; Optuna's as they are asked for.
         wanted: how many trials there shall be.
         at_once: how many of them may wait or run at the same time.
-        metric, direction: by which the best is found; empty: what the runs log (`chosen_metric`).
+        metric, direction: by which the best is found; empty: what came out of the runs (`chosen_metric`).
         seed: of the random choices.
         stopped: no further trial is asked for.
         open: something is left to be done: only those are looked after.
@@ -80,6 +79,7 @@ class TrialRow(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         value: of the sweep's metric, the newest; None: not told yet.
+        curve: of the metric that stands for a training at a glance, `curve_of`.
         placed: the estimate's peak in bytes, by which it was placed.
     """
 
@@ -91,6 +91,7 @@ class TrialRow(msgspec.Struct, frozen=True, kw_only=True):
     value: float | None = None
     metrics: dict[str, float] = {}
     curve: tuple[float, ...] = ()
+    curve_of: str = ""
     seconds: float | None = None
     placed: int | None = None
     device_ids: tuple[str, ...] = ()
@@ -132,11 +133,11 @@ def token(sweep_id: str, trial: Trial) -> str:
 
 
 def chosen_metric(sweep: Sweep, jobs: Iterable[Job]) -> tuple[str, Direction]:
-    """By what trials are compared: as a person said, else the loss, else what most runs tell. Its direction follows
-    from its name where nobody said one."""
+    """By what trials are compared: as a person said, else by what came out of each. Its direction follows from its
+    name where nobody said one."""
     told = [name for job in jobs for name in job.progress.metrics]
-    name = sweep.metric or main_metric(sorted(dict.fromkeys(told), key=lambda one: -told.count(one))) or ""
-    return name, sweep.direction or ("min" if not name or is_less_better(name) else "max")
+    name = sweep.metric or final_metric(sorted(dict.fromkeys(told), key=lambda one: -told.count(one))) or ""
+    return name, sweep.direction or (direction_of(name) if name else "min")
 
 
 def report(sweep: Sweep, jobs: Mapping[str, Job], *, metric: str = "", direction: str = "") -> SweepReport:
@@ -201,7 +202,8 @@ def _row(trial: Trial, job: Job | None, metric: str) -> TrialRow:
         why=job.reason if job.state in ("failed", "cancelled", "queued") else None,
         value=metrics.get(metric),
         metrics=metrics,
-        curve=line.values if line and line.name == metric else (),
+        curve=line.values if line else (),
+        curve_of=line.name if line else "",
         seconds=None if job.started is None or job.ended is None else job.ended - job.started,
         placed=job.spec.estimated_peak_bytes,
         device_ids=job.device_ids,

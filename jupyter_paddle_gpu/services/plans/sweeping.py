@@ -11,8 +11,9 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import ENDED, Job, WantedResources
+from ...domain.jobs.metrics import Direction
 from ...domain.notebooks import NotebookSource
-from ...domain.plans.sweeps import Direction, Sweep, SweepReport, Trial, report, token
+from ...domain.plans.sweeps import Sweep, SweepReport, Trial, report, token
 from ...jobs import names
 from ...runner import files
 from ..jobs.reruns import source_of, submission_of
@@ -116,7 +117,7 @@ class Sweeps:
             wanted=found.wanted,
             search=request.search,
             at_once=check.at_once,
-            metric=request.metric,
+            metric=request.metric.strip().lower(),
             direction=request.direction,
             seed=request.seed,
             submission=kept(request.submission),
@@ -178,6 +179,8 @@ class Sweeps:
                 asked=at_once,
                 most=MOST_AT_ONCE,
             )
+
+        metric = None if metric is None else metric.strip().lower()
 
         def make(sweep: Sweep) -> Sweep:
             other = metric is not None and metric != sweep.metric

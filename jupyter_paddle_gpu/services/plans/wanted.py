@@ -42,7 +42,7 @@ class SweepRequest(msgspec.Struct, frozen=True, kw_only=True):
         search: `grid` goes through all; `random` and `optuna` take `trials` of them.
         trials: how many; None: all of a grid, else 20.
         at_once: how many wait or run at the same time; None: as many as there are devices.
-        metric, direction: by which the best is found; empty: what the runs log, the loss before others.
+        metric, direction: by which the best is found; empty: what came out of the runs, an accuracy before a loss.
         skip: run those that fit though others do not.
         submission: what every trial has besides its values.
     """

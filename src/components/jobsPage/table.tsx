@@ -5,7 +5,7 @@ import * as React from 'react';
 import { type IJob, isEnded } from '../../domain';
 import { duration, metric, moment } from '../../format';
 import type { Column, JobsPage } from '../../models/jobs/jobsPage';
-import { costText, finalMetric, jobTitle, seconds, sweepCost } from '../../models/jobs/runs';
+import { costText, jobTitle, seconds, sweepCost } from '../../models/jobs/runs';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
@@ -175,7 +175,7 @@ interface IRowProps {
 const Row = React.memo(function Row(props: IRowProps): JSX.Element {
   const { trans, commands, language } = useApp();
   const { job, model, chosen, leaving, choose, hasCosts, where } = props;
-  const last = finalMetric(job);
+  const last = job.progress.final;
   const took = seconds(job);
   const { sparkline } = job.progress;
   const title = jobTitle(job, trans, language);

@@ -3,6 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
+import type { IJob } from '../../domain';
 import type { ISweepChoice } from '../../models/plans/values';
 import { useApp } from '../common/context';
 import { Typed } from '../common/typed';
@@ -16,10 +17,13 @@ export function SweepOptions(props: {
   choice: ISweepChoice;
   /** Of all combinations; null where they are not counted. */
   runs: number | null;
+  /** What a run of the notebook has come to; null where none is known. */
+  progress?: IJob['progress'];
   choose: (choice: ISweepChoice) => void;
 }): JSX.Element {
   const { trans } = useApp();
-  const { choice, runs, choose } = props;
+  const { choice, runs, progress, choose } = props;
+  const id = React.useId();
   const set = (change: Partial<ISweepChoice>) => choose({ ...choice, ...change });
   return (
     <fieldset className="jp-PaddleGpu-form">
@@ -61,6 +65,32 @@ export function SweepOptions(props: {
           value={choice.atOnce}
           take={atOnce => set({ atOnce })}
         />
+      </label>
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('Best by')}</span>
+        <Typed
+          list={id}
+          placeholder={progress?.final?.name ?? trans.__('accuracy, else loss')}
+          value={choice.metric}
+          take={metric => set({ metric })}
+        />
+        <datalist id={id}>
+          {Object.keys(progress?.metrics ?? {}).map(name => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+      </label>
+      <label className="jp-PaddleGpu-field">
+        <span>{trans.__('Which is better')}</span>
+        <select
+          className="jp-PaddleGpu-input"
+          value={choice.direction}
+          onChange={event => set({ direction: event.target.value as typeof choice.direction })}
+        >
+          <option value="">{trans.__('as its name says')}</option>
+          <option value="min">{trans.__('less is better')}</option>
+          <option value="max">{trans.__('more is better')}</option>
+        </select>
       </label>
     </fieldset>
   );

@@ -140,7 +140,7 @@ function Trial(props: {
             values={trial.curve}
             label={trans.__(
               '%1 from %2 to %3',
-              sweep.metric,
+              trial.curve_of,
               metric(trial.curve[0]),
               metric(trial.curve[trial.curve.length - 1])
             )}

@@ -59,6 +59,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
         <SweepOptions
           choice={model.sweep}
           runs={model.runs}
+          progress={model.job.progress}
           choose={sweep => model.update(() => (model.sweep = sweep))}
         />
       ) : (

@@ -17,15 +17,7 @@ import { bytes, clock, duration, metric } from '../../format';
 import type { ISeries } from '../../plots';
 import { type IMetricChart, metricCharts, overEpochs, overTime } from '../job/curves';
 import type { Jobs } from './jobs';
-import {
-  costText,
-  deviceCalled,
-  finalMetric,
-  roleName,
-  seconds,
-  tellingPart,
-  valueText
-} from './runs';
+import { costText, deviceCalled, roleName, seconds, tellingPart, valueText } from './runs';
 import { curves } from '../job/statistics';
 
 /** Milliseconds between two questions while one of the jobs runs. */
@@ -283,7 +275,7 @@ export function comparedRows(
     add(
       trans.__('final'),
       jobs.map(job => {
-        const last = finalMetric(job);
+        const last = job.progress.final;
         return last ? `${last.name} ${metric(last.value)}` : '–';
       })
     );

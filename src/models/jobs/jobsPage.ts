@@ -6,7 +6,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { Api } from '../../api';
 import { type IJob, isEnded, type ISweep, type JobState } from '../../domain';
-import { cost, differenceText, finalMetric, isLessBetter, jobTitle, seconds } from './runs';
+import { cost, differenceText, jobTitle, seconds } from './runs';
 import type { Plans } from '../plans/plans';
 import { Comparison } from './comparison';
 import type { Jobs } from './jobs';
@@ -299,8 +299,8 @@ function key(job: IJob, column: Column): string | number | null {
       return `${job.spec.engine} ${job.device_ids.join(' ')}`;
     case 'final': {
       // The best first, whichever way is better.
-      const metric = finalMetric(job);
-      return metric && (isLessBetter(metric.name) ? -metric.value : metric.value);
+      const { final } = job.progress;
+      return final && (final.better === 'min' ? -final.value : final.value);
     }
   }
 }

@@ -5,15 +5,6 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDifference, IJob, ISweep, IVariable, Value } from '../../domain';
 import { metric, moment, money } from '../../format';
 
-/** Metrics that say how good a training is, the best known first; `loss` where there is none of them. */
-const QUALITY = [
-  ...['test_acc', 'test_accuracy', 'eval_acc', 'eval_accuracy', 'val_acc', 'val_accuracy'],
-  ...['acc', 'accuracy', 'miou', 'map', 'f1', 'auc', 'ppl', 'perplexity', 'bleu', 'psnr'],
-  ...['eval_loss', 'val_loss', 'test_loss', 'loss', 'train_loss']
-];
-/** Of these less is better. */
-const LESS_IS_BETTER = /loss|ppl|perplexity|mae|mse|error/;
-
 /** What people call the viewers of curves that notebooks keep in files of their own. */
 export const VIEWERS: Record<string, string> = {
   visualdl: 'VisualDL',
@@ -126,20 +117,6 @@ export function tellingPart(job: IJob, trans: TranslationBundle): string {
 export function jobTitle(job: IJob, trans: TranslationBundle, language: string): string {
   const parts = [job.spec.name, tellingPart(job, trans), moment(job.created, language)];
   return parts.filter(Boolean).join(' · ');
-}
-
-/** The metric that says how good a training is, with its newest value. */
-export function finalMetric(job: IJob): { name: string; value: number } | null {
-  const { metrics } = job.progress;
-  const known = (name: string) => typeof metrics[name] === 'number';
-  const name =
-    QUALITY.find(known) ?? Object.keys(metrics).find(one => one !== 'lr' && known(one));
-  return name === undefined ? null : { name, value: metrics[name] as number };
-}
-
-/** Whether a smaller value of a metric is the better one. */
-export function isLessBetter(name: string): boolean {
-  return LESS_IS_BETTER.test(name);
 }
 
 /** How long a job has run, in seconds; null where it has not begun. */

@@ -57,21 +57,36 @@ export interface ISweepChoice {
   search: 'grid' | 'random' | 'optuna';
   trials: string;
   atOnce: string;
+  /** By which the best is found; empty: what the server calls final. */
+  metric: string;
+  /** Empty: as the metric's name says. */
+  direction: '' | 'min' | 'max';
 }
 
-export const USUAL_SWEEP: ISweepChoice = { search: 'grid', trials: '', atOnce: '' };
+export const USUAL_SWEEP: ISweepChoice = {
+  search: 'grid',
+  trials: '',
+  atOnce: '',
+  metric: '',
+  direction: ''
+};
 
 /** As the server wants it. */
 export function sweepFields(choice: ISweepChoice): {
   search: ISweepChoice['search'];
   trials?: number;
   at_once?: number;
+  metric?: string;
+  direction?: 'min' | 'max';
 } {
   const trials = Number(choice.trials);
   const atOnce = Number(choice.atOnce);
+  const { metric, direction } = choice;
   return {
     search: choice.search,
     ...(trials > 0 ? { trials: Math.round(trials) } : {}),
-    ...(atOnce > 0 ? { at_once: Math.round(atOnce) } : {})
+    ...(atOnce > 0 ? { at_once: Math.round(atOnce) } : {}),
+    ...(metric.trim() && { metric: metric.trim() }),
+    ...(direction && { direction })
   };
 }

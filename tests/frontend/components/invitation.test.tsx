@@ -59,6 +59,7 @@ const BLANK = {
   id: 'a',
   source: ' \n',
   masked: [],
+  typed: '',
   cell_magic: '',
   hides: false,
   may_fail: false

@@ -11,7 +11,6 @@ import { RerunForm, variablesOf } from '../../../src/models/jobs/rerun';
 import {
   costText,
   differenceText,
-  finalMetric,
   jobTitle,
   lastRun,
   sweepCost
@@ -79,17 +78,6 @@ describe('runs', () => {
     );
   });
 
-  test('what came out is the metric that says most', () => {
-    const of = (metrics: Record<string, number | null>) =>
-      finalMetric(run('a', { progress: { ...job('a').progress, metrics } }));
-    expect(of({ loss: 1, lr: 0.1, acc: 0.5, eval_acc: 0.4 })).toEqual({
-      name: 'eval_acc',
-      value: 0.4
-    });
-    expect(of({ lr: 0.1, loss: 1 })?.name).toBe('loss');
-    expect(of({ lr: 0.1, loss: null })).toBeNull();
-  });
-
   test('the last run is the one before that began', () => {
     const list = [
       run('c', { created: 3 }),
@@ -148,11 +136,15 @@ describe('the page', () => {
     expect(ids(sorted(list, { column: 'started', down: true }))).toBe('cba');
   });
 
-  test('a smaller loss is the better one', () => {
-    const losses = [3, 1, 2].map(loss =>
-      run(String(loss), { progress: { ...job('a').progress, metrics: { loss } } })
-    );
-    expect(ids(sorted(losses, { column: 'final', down: true }))).toBe('123');
+  test('the better one comes first, whichever way is better', () => {
+    const by = (better: 'min' | 'max') =>
+      [3, 1, 2].map(value =>
+        run(String(value), {
+          progress: { ...job('a').progress, final: { name: 'x', value, better } }
+        })
+      );
+    expect(ids(sorted(by('min'), { column: 'final', down: true }))).toBe('123');
+    expect(ids(sorted(by('max'), { column: 'final', down: true }))).toBe('321');
   });
 
   test('a sweep is hidden with all of its jobs, where one asks for another place', () => {

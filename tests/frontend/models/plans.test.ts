@@ -59,7 +59,13 @@ test('a form with a list is a sweep that keeps single values beside it', () => {
   form.fields[1].text = '16';
   form.fields[2].text = '32:64:x2';
   form.amp = 'O1';
-  form.sweep = { search: 'random', trials: '3', atOnce: '2' };
+  form.sweep = {
+    search: 'random',
+    trials: '3',
+    atOnce: '2',
+    metric: ' val_acc',
+    direction: 'max'
+  };
   expect(form.wrong).toEqual([]);
   expect(form.sweepBody()).toEqual({
     job: 'a',
@@ -67,6 +73,8 @@ test('a form with a list is a sweep that keeps single values beside it', () => {
     search: 'random',
     trials: 3,
     at_once: 2,
+    metric: 'val_acc',
+    direction: 'max',
     request: { amp: 'O1' }
   });
 });
