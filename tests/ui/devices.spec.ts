@@ -51,8 +51,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
     card('GPU 1').getByRole('img', { name: '0 B of 80.0 GiB in use' })
   ).toBeVisible();
 
-  // What if: longer sequences, by keyboard, and back.
-  await expect(panel.getByText('Computing what would help')).toBeHidden({ timeout: 180_000 });
+  // What if: longer sequences, by keyboard, and back. What would help is still being computed, and is not waited for.
   const before = await big.textContent();
   await panel.getByRole('button', { name: 'more, what if…' }).click();
   await panel.getByLabel('Sequence length').fill('1024');

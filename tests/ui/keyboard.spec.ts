@@ -74,15 +74,19 @@ async function tabTo(page: Page, target: Locator, key = 'Tab', most = 60): Promi
 /** What JupyterLab's palette of commands offers first for some words. */
 async function choose(page: Page, words: string): Promise<void> {
   const field = page.locator('.jp-ModalCommandPalette input');
-  // A page that was shown a moment ago does not know its shortcuts yet; a second press would close the palette.
+  // A page that was shown a moment ago does not know its shortcuts yet; a second press would close the palette. What is
+  // typed while it still fills its list can be lost.
   await expect(async () => {
     if (!(await field.isVisible())) {
       await page.keyboard.press('Control+Shift+c');
     }
     await expect(field).toBeFocused({ timeout: 2_000 });
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(words);
+    await expect(page.locator('.lm-CommandPalette-item.lm-mod-active')).toContainText(words, {
+      timeout: 5_000
+    });
   }).toPass({ timeout: 60_000 });
-  await page.keyboard.insertText(words);
-  await expect(page.locator('.lm-CommandPalette-item.lm-mod-active')).toContainText(words);
   await page.keyboard.press('Enter');
 }
 

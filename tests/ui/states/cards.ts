@@ -6,7 +6,7 @@ import { join } from 'path';
 import { wide } from '../cards';
 import { ended, expect } from '../fixtures';
 import { type LabServer, notebook } from '../server';
-import { estimate, type IState, PANEL, submitted } from './panel';
+import { estimate, type IState, PANEL, submitted, whole } from './panel';
 import { openTab, VIEW } from './pages';
 
 /** Read as one that trains in several processes; what it does is quick. */
@@ -34,7 +34,7 @@ export const CARD_STATES: readonly IState[] = [
       await estimate(scene, 'wide.ipynb');
       const refusal = scene.page.locator(`${PANEL} [data-code=fits_nowhere]`);
       await expect(refusal.getByRole('button').first()).toBeVisible({ timeout: 180_000 });
-      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+      await whole(scene);
     }
   },
   {
@@ -45,7 +45,7 @@ export const CARD_STATES: readonly IState[] = [
       await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-big`)).toBeVisible({
         timeout: 180_000
       });
-      await expect(scene.page.locator(`${PANEL} .jp-PaddleGpu-busy`)).toHaveCount(0);
+      await whole(scene);
     }
   },
   {
