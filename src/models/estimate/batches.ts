@@ -1,6 +1,7 @@
 /** Memory over batch size: what was traced, and a straight line between and beyond. */
 
-import type { IEstimate } from '../../domain';
+import type { IEstimate, IEstimateRequest } from '../../domain';
+import { asked } from './request';
 
 /** The bytes of a step at a batch size: the least, the likely, the most that the driver may show. */
 export interface IBatchPoint {
@@ -26,6 +27,13 @@ const LEAST_ROOM = 4;
 const MOST_ROOM = 16;
 /** Places of the handle along the axis, about. */
 const PLACES = 64;
+
+/** What estimates have in common that are points of one line: all but the batch size. */
+export function lineOf(code: string, request: IEstimateRequest, estimate: IEstimate): string {
+  const { batch_size: _, ...rest } = asked(request);
+  const { training, target, device } = estimate;
+  return JSON.stringify([code, rest, training, target, device]);
+}
 
 /** What an estimate says of its own batch size; null where it has no figure or no batch. */
 export function pointOf(estimate: IEstimate): IBatchPoint | null {

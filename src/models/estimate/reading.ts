@@ -33,6 +33,7 @@ export class Reading {
 
   /** Facts about this code, which came with its estimate. */
   take(facts: INotebookFacts, code: string): void {
+    this._runs++; // what is still being read is older
     this.facts = facts;
     this.error = null;
     this._code = code;

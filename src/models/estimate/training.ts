@@ -16,8 +16,8 @@ import type {
   IWhatIf,
   Value
 } from '../../domain';
-import { Batches } from './batches';
-import { AS_USUAL, type IChoice, otherwise } from '../submit/choice';
+import { Batches, lineOf } from './batches';
+import { AS_USUAL, type IChoice, isElsewhere, otherwise } from '../submit/choice';
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
@@ -144,6 +144,9 @@ export class Training {
       return;
     }
     this.isEstimating = false;
+    if (this.stale && !this.estimateError) {
+      this.edited(); // an edit that came to rest meanwhile found an estimate under way
+    }
     void this.submission.preflight();
     void this.submission.compare();
     // Each advice is a trace more, and the kernel is the person's.
@@ -225,17 +228,14 @@ export class Training {
   choose(choice: Partial<IChoice>): void {
     const before = this.submission.choice;
     this.submission.choose(choice);
-    const isElsewhere = ['engine', 'gpus', 'deviceIds'].some(
-      name =>
-        JSON.stringify(before[name as keyof IChoice]) !==
-        JSON.stringify(this.submission.choice[name as keyof IChoice])
-    );
     if (choice.deviceIds) {
       // Several devices are there to train together: the job's copy gets what it lacks for that.
       const { length } = choice.deviceIds;
       this.request = { ...this.request, devices: length > 1 ? length : null };
     }
-    void (this.estimate && isElsewhere ? this.measure() : this.submission.preflight());
+    void (this.estimate && isElsewhere(before, this.submission.choice)
+      ? this.measure()
+      : this.submission.preflight());
   }
 
   /** Write what the job has otherwise into the notebook; from then on it is the notebook's own. */
@@ -349,23 +349,14 @@ export class Training {
     }
     this.own = this._owns.of(of);
     if (!this.models.chosen) {
-      const { batch_size: _, ...rest } = asked(this.request);
-      this.batches.add(
-        this.estimate,
-        JSON.stringify([
-          code,
-          rest,
-          this.estimate.training,
-          answer.estimate.target,
-          answer.estimate.device
-        ])
-      );
+      this.batches.add(this.estimate, lineOf(code, this.request, this.estimate));
     }
   }
 
   /** An edit came to rest: read the notebook, and estimate it where that is wanted and safe. */
   private async _follow(): Promise<void> {
-    await this.read();
+    // What is read comes with the estimate as well, which need not wait for it.
+    const reading = this.read();
     if (
       this.stale &&
       this.follows &&
@@ -375,6 +366,7 @@ export class Training {
     ) {
       await this.measure();
     }
+    await reading;
   }
 
   private _code(): string {

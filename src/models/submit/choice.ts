@@ -52,6 +52,13 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
   );
 }
 
+/** Whether a job would run at another place: what was matched no longer holds. */
+export function isElsewhere(before: IChoice, after: IChoice): boolean {
+  const place = ({ engine, gpus, deviceIds }: IChoice) =>
+    JSON.stringify([engine, gpus, deviceIds]);
+  return place(before) !== place(after);
+}
+
 /** The fields of a submit that a choice fills. */
 export function submissionOf(choice: IChoice): ISubmission {
   const { engine, gpus, deviceIds, share, priority, image, memoryBytes, seconds } = choice;
