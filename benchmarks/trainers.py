@@ -5,37 +5,36 @@ PaddleOCR. It empties their folders of data and estimates `tools/train.py` with 
 estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on
 the CPU and prints both; `results/trainers.json` has every row. `--only WORD` keeps cases whose name has that word.
 
-What the trainers import has to be there: opencv-python-headless, visualdl, tqdm, prettytable, ujson, easydict,
-scikit-image, filelock, shapely, terminaltables, pycocotools, typeguard, pyclipper, lapx, motmetrics, faiss-cpu, and
-imgaug, rapidfuzz and lmdb for PaddleOCR.
+What the trainers import has to be there, and it needs an older numpy than Paddle does; they have an environment of
+their own therefore, as a user's kernel has one, and `--python` names it:
+
+    python -m venv TRAINERS && TRAINERS/bin/pip install -r benchmarks/trainers.txt paddlepaddle
+    python -m benchmarks.trainers CLONES --python TRAINERS/bin/python
+
+Estimates are asked for here, of a kernel that starts that Python; the real steps are taken in it.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import random
-import runpy
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from .optimizers import after_updates
 from .report import kept, save, show
 from .trainers_data import DATA, make_data
 
-STEPS = 8
-"""Real steps of a case: the first one has no optimizer state, later ones differ where sizes are drawn."""
 TIMEOUT = 1500.0
+ENOUGH = 3
+"""Steps of a case that is ended before all are through; in the others the first three show the largest, but for what
+hangs on values."""
+VERSIONS = ("paddlepaddle", "numpy", "opencv-python-headless")
 NICE = ("nice", "-n", "10")
 CLAS = "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=2 -o DataLoader.Train.loader.num_workers=0"
 SEG = "--device cpu --batch_size"
@@ -116,60 +115,32 @@ class Row:
         return None if not self.real or self.estimated is None else self.estimated / max(self.real) - 1
 
 
-class Enough(BaseException):
-    """Ends the program."""
+@dataclass(frozen=True)
+class Python:
+    """The Python that has what the trainers import."""
+
+    path: Path
+    kernels: Path
+    """A folder in which Jupyter finds it as the kernel of scripts."""
+
+    def __post_init__(self) -> None:
+        kernel = self.kernels / "kernels" / "python3"
+        kernel.mkdir(parents=True)
+        argv = [str(self.path), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+        said = {"argv": argv, "display_name": "Trainers", "language": "python"}
+        (kernel / "kernel.json").write_text(json.dumps(said), encoding="utf-8")
+
+    def versions(self) -> dict[str, str]:
+        """Of what decides about sizes there."""
+        code = (
+            "import importlib.metadata as all, json, platform\n"
+            f"print(json.dumps({{'python': platform.python_version(), **{{n: all.version(n) for n in {VERSIONS}}}}}))"
+        )
+        done = subprocess.run([self.path, "-c", code], capture_output=True, text=True, check=True)
+        return dict(json.loads(done.stdout))
 
 
-def real(arguments: list[str]) -> None:
-    """Run `tools/train.py` for some steps in the current folder and print the peak of each, as JSON."""
-    from paddle.base import core
-
-    peaks: list[int] = []
-
-    def updated() -> None:
-        peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
-        core.host_memory_stat_reset_peak_value("Allocated", 0)
-        if len(peaks) == STEPS:
-            raise Enough
-
-    after_updates(updated)
-    _without_weights()
-    _with_largest_sizes()
-    sys.argv = ["tools/train.py", *arguments]
-    sys.path.insert(0, str(Path("tools").absolute()))
-    with contextlib.suppress(Enough), contextlib.redirect_stdout(sys.stderr):
-        runpy.run_path("tools/train.py", run_name="__main__")
-    sys.stdout.write(json.dumps(peaks) + "\n")
-    sys.stdout.flush()
-    os._exit(0)  # loaders' threads do not always let go
-
-
-def _without_weights() -> None:
-    """Models keep what they are initialised with, as on the machine of the estimate."""
-    from jupyter_paddle_gpu.estimator.tracer.patches.awaited import when_imported
-    from jupyter_paddle_gpu.estimator.tracer.patches.trainers.weights import LOADS
-
-    def replace(module: str, name: str) -> None:
-        setattr(sys.modules[module], name, lambda *args, **kwargs: None)
-
-    for module, name in LOADS:
-        when_imported(module, partial(replace, module, name))
-
-
-def _with_largest_sizes() -> None:
-    """Sizes that are drawn for each batch (multi-scale training) are the largest in each of the few steps."""
-    drawn = random.choice, np.random.choice
-    random.choice = lambda values: max(values) if _are_sizes(values) else drawn[0](values)
-    np.random.choice = lambda values, *more, **named: (
-        values - 1 if isinstance(values, int) and not (more or named) else drawn[1](values, *more, **named)
-    )
-
-
-def _are_sizes(values: Any) -> bool:
-    return all(isinstance(one, (list, int)) for one in values)
-
-
-def estimated(case: Case, clones: Path) -> Row:
+def estimated(case: Case, clones: Path, python: Python) -> Row:
     """The case as a user asks for it."""
     row = Row(case.name, case.trainer, case.arguments)
     command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--target", "cpu", "--json"]
@@ -177,6 +148,7 @@ def estimated(case: Case, clones: Path) -> Row:
     done = subprocess.run(
         [*NICE, *command, "tools/train.py", "--", *case.arguments],
         cwd=clones / case.trainer, capture_output=True, text=True, check=False,
+        env={**os.environ, "JUPYTER_PATH": str(python.kernels)},
     )  # fmt: skip
     row.seconds = round(time.monotonic() - started, 1)
     try:
@@ -191,44 +163,48 @@ def estimated(case: Case, clones: Path) -> Row:
     return row
 
 
-def measured(row: Row, case: Case, clones: Path) -> None:
+def measured(row: Row, case: Case, clones: Path, python: Python, patience: float) -> None:
     """Real steps of the case, in a process of its own."""
-    command = [*NICE, sys.executable, "-m", "benchmarks.trainers", "--real", *case.arguments]
+    command = [*NICE, str(python.path), "-m", "benchmarks.trainers_steps", *case.arguments]
     found = os.pathsep.join(filter(None, [str(Path(__file__).resolve().parents[1]), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYTHONPATH": found, "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        command,
-        cwd=clones / case.trainer,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
-    row.real = json.loads(lines[-1]) if lines else []
+    with subprocess.Popen(
+        command, cwd=clones / case.trainer, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            said, told = process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:  # the steps that are through count
+            process.kill()
+            said, told = process.communicate()
+    lines = [line for line in said.splitlines() if line.startswith("[")]
+    row.real = json.loads(lines[-1]) if len(lines) >= ENOUGH else []
     if not row.real:
-        row.problem += " real: " + " / ".join(done.stderr.strip().splitlines()[-3:])
+        row.problem += " real: " + " / ".join(told.strip().splitlines()[-3:])
 
 
 def main() -> None:
     """Estimate all, then run all."""
-    if sys.argv[1:2] == ["--real"]:
-        real(sys.argv[2:])
-        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks.trainers", description=__doc__)
     parser.add_argument("clones", type=Path)
+    parser.add_argument("--python", type=Path, default=Path(sys.executable), help="that has what the trainers import")
     parser.add_argument("--only", default="")
     parser.add_argument("--no-real", action="store_true")
+    parser.add_argument("--patience", type=float, default=TIMEOUT, help="seconds for the real steps of a case")
     parser.add_argument("--keep", type=Path, help="a file that keeps what real steps took between runs")
     asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as kernels:
+        compare(asked, Python(asked.python.absolute(), Path(kernels)))
+
+
+def compare(asked: argparse.Namespace, python: Python) -> None:
+    """Estimate and run what was asked for, print and save it."""
     clones = asked.clones.absolute()
     cases = [case for case in CASES if asked.only.lower() in f"{case.trainer} {case.name}".lower()]
     for place in DATA:
         shutil.rmtree(clones / place, ignore_errors=True)
     rows = []
     for case in cases:
-        rows.append(row := estimated(case, clones))
+        rows.append(row := estimated(case, clones, python))
         sys.stderr.write(
             f"{row.name:18} {row.status:12} {row.estimated or 0:>14,} {row.seconds:6} {row.problem[:300]}\n"
         )
@@ -238,7 +214,7 @@ def main() -> None:
         for row, case in zip(rows, cases, strict=True):
             row.real = steps.get(case.name) or []
             if not row.real:
-                measured(row, case, clones)
+                measured(row, case, clones, python, asked.patience)
             steps[case.name] = row.real
             if asked.keep:
                 asked.keep.write_text(json.dumps(steps))
@@ -256,7 +232,10 @@ def main() -> None:
         done = {row.name: asdict(row) for row in rows}
         before = {row["name"]: row for row in kept("trainers").get("rows", [])}
         found = before | done
-        save("trainers", {"rows": [found[case.name] for case in CASES if case.name in found]})
+        save(
+            "trainers",
+            {"trainers": python.versions(), "rows": [found[case.name] for case in CASES if case.name in found]},
+        )
 
 
 if __name__ == "__main__":
