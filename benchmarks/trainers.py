@@ -2,8 +2,9 @@
 
 `python -m benchmarks.trainers CLONES` takes a folder with clones of PaddleDetection, PaddleSeg, PaddleClas and
 PaddleOCR. It empties their folders of data and estimates `tools/train.py` with each of `CASES` (`jupyter paddle-gpu
-estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on
-the CPU and prints both; `results/trainers.json` has every row. `--only WORD` keeps cases whose name has that word.
+estimate tools/train.py -- ...`, in the clone). Then it makes data there, runs some steps of each for real on the CPU
+and prints both; `results/trainers.json` and the table in `docs/accuracy.md` have every row. `--only WORD` keeps cases
+whose name has that word; what no clone has is passed by.
 
 What the trainers import has to be there, and it needs an older numpy than Paddle does; they have an environment of
 their own therefore, as a user's kernel has one, and `--python` names it:
@@ -26,6 +27,7 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from .report import kept, save, show
 from .trainers_data import DATA, make_data
@@ -34,6 +36,8 @@ TIMEOUT = 1500.0
 ENOUGH = 3
 """Steps of a case that is ended before all are through; in the others the first three show the largest, but for what
 hangs on values."""
+TABLE = Path(__file__).parents[1] / "docs" / "accuracy.md"
+HEAD = "| trainer | configuration |"
 VERSIONS = ("paddlepaddle", "numpy", "opencv-python-headless")
 NICE = ("nice", "-n", "10")
 CLAS = "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=2 -o DataLoader.Train.loader.num_workers=0"
@@ -200,6 +204,7 @@ def compare(asked: argparse.Namespace, python: Python) -> None:
     """Estimate and run what was asked for, print and save it."""
     clones = asked.clones.absolute()
     cases = [case for case in CASES if asked.only.lower() in f"{case.trainer} {case.name}".lower()]
+    cases = [case for case in cases if (clones / case.trainer / case.config).exists()]
     for place in DATA:
         shutil.rmtree(clones / place, ignore_errors=True)
     rows = []
@@ -218,6 +223,8 @@ def compare(asked: argparse.Namespace, python: Python) -> None:
             steps[case.name] = row.real
             if asked.keep:
                 asked.keep.write_text(json.dumps(steps))
+            if row.real:
+                keep_row(row, python)
             sys.stderr.write(f"{row.name:18} {row.real} {row.problem[-300:] if not row.real else ''}\n")
     show(
         "Trainers: estimated without data and weights, and really run",
@@ -228,14 +235,35 @@ def compare(asked: argparse.Namespace, python: Python) -> None:
             for row in rows
         ],
     )  # fmt: skip
-    if not asked.no_real:
-        done = {row.name: asdict(row) for row in rows}
-        before = {row["name"]: row for row in kept("trainers").get("rows", [])}
-        found = before | done
-        save(
-            "trainers",
-            {"trainers": python.versions(), "rows": [found[case.name] for case in CASES if case.name in found]},
-        )
+
+
+def keep_row(row: Row, python: Python) -> None:
+    """Write the row, beside those of before, into the results and the documentation."""
+    before = {one["name"]: one for one in kept("trainers").get("rows", [])}
+    found = {**before, row.name: asdict(row)}
+    rows = [found[case.name] for case in CASES if case.name in found]
+    save("trainers", {"trainers": python.versions(), "rows": rows})
+    table(rows)
+
+
+def table(rows: list[dict[str, Any]]) -> None:
+    """Write the rows into the table of `docs/accuracy.md`."""
+    before, head, behind = TABLE.read_text(encoding="utf-8").partition(HEAD)
+    lines = behind.split("\n")
+    end = next(number for number, line in enumerate(lines) if number and not line.startswith("|"))
+    TABLE.write_text("\n".join([before + head + lines[0], lines[1], *map(_line, rows), *lines[end:]]), encoding="utf-8")
+
+
+def _line(row: dict[str, Any]) -> str:
+    estimated, most = row["estimated"], max(row["real"], default=None)
+    if estimated is None or most is None:
+        differs = "-"
+    elif abs(estimated - most) < most / 10_000:
+        differs = f"{estimated - most:+,} bytes" if estimated != most else "0"
+    else:
+        differs = f"{estimated / most - 1:+.1%}".replace("%", " %")
+    figures = ("-" if one is None else f"{one:,}" for one in (row["batch"], estimated, most))
+    return f"| {' | '.join((row['trainer'], row['name'], *figures, differs))} |"
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Runs the accuracy benchmark: truth of each case in its own process, estimates in one warm process, one table.
 
 Options: `--split rules|held_out|fresh|unseen`, `--case NAME` (repeatable), `--cache FILE` keeps measured truths between
-runs, `--at-once N` measures so many truths at the same time (2), `--output FILE` writes the JSON there; without it only
-a run over all cases is written.
+runs, `--at-once N` measures so many truths at the same time (2), `--output FILE` writes the JSON there; without it a
+run over all cases is written, and with `--merge` a run over some, beside the other rows of the last one.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path)
     parser.add_argument("--output", type=Path)
     parser.add_argument("--at-once", type=int, default=2)
+    parser.add_argument("--merge", action="store_true")
     chosen = parser.parse_args()
     cases = [
         c for c in CASES if (not chosen.split or c.split == chosen.split) and (not chosen.case or c.name in chosen.case)
@@ -145,7 +146,10 @@ def main() -> None:
             f"{100 * result['error']:+9.3f} {shown:>10s} {row['seconds']:6.2f} {row['rss'] / 1e6:7.0f}"
         )
     whole = not chosen.split and not chosen.case
-    _conclude(results, chosen.output or (RESULTS if whole else None))
+    if chosen.merge:
+        again = {row["name"]: row for row in results}
+        results = [again.get(row["name"], row) for row in json.loads(RESULTS.read_text())["cases"]]
+    _conclude(results, chosen.output or (RESULTS if whole or chosen.merge else None))
 
 
 def _conclude(results: list[dict[str, Any]], output: Path | None) -> None:
