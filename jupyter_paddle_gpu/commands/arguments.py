@@ -27,7 +27,19 @@ def _files(_context: click.Context, _parameter: click.Parameter, incomplete: str
     return [CompletionItem(incomplete, type="file")]
 
 
+def engines_known(context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The engines that begin with what is typed."""
+    return [CompletionItem(one) for one in context.find_root().obj.services.engines if one.startswith(incomplete)]
+
+
+def _files_and_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [*_files(context, parameter, incomplete), *_known_jobs(context, parameter, incomplete)]
+
+
 WHAT = click.argument("what", metavar="[NOTEBOOK | SCRIPT.py -- ARGUMENTS]", nargs=-1, shell_complete=_files)
+WHAT_OR_JOB = click.argument(
+    "what", metavar="[NOTEBOOK | SCRIPT.py -- ARGUMENTS | JOB]", nargs=-1, shell_complete=_files_and_jobs
+)
 NOTEBOOK = click.argument("notebook", required=False, shell_complete=_files)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from ..domain.estimates import Estimate
 from ..domain.what_ifs import EstimateRequest
 from . import options
-from .arguments import NOTEBOOK, WHAT, one, wants_json
+from .arguments import NOTEBOOK, WHAT, WHAT_OR_JOB, one, wants_json
 from .face import Face, View
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
@@ -80,7 +80,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 
 
 @click.command()
-@WHAT
+@WHAT_OR_JOB
 @options.for_estimates
 @options.json_option
 @click.pass_obj

@@ -10,9 +10,9 @@ from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
 from ..services.jobs.finding import NEWEST
 from . import options
-from .arguments import WHAT, job_argument, one, wants_json
+from .arguments import WHAT, engines_known, job_argument, one, wants_json
 from .face import Face, View
-from .numbers import Whole
+from .numbers import Number, Whole
 from .plans.schedules import for_submit, taken
 from .views import decision as decision_view
 from .views.changes import ChangesView
@@ -26,14 +26,20 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 @click.command()
 @WHAT
 @options.for_jobs
-@click.option("--engine", default="", metavar="NAME", help="Where the job runs; doctor lists the engines.")
+@click.option(
+    "--engine",
+    default="",
+    metavar="NAME",
+    shell_complete=engines_known,
+    help="Where the job runs; doctor lists the engines.",
+)
 @options.for_devices
 @click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
-@click.option("--cpus", type=click.FloatRange(min=0, min_open=True), metavar="N", help="Limit of processors.")
+@click.option("--cpus", type=Number(min=0, min_open=True), metavar="N", help="Limit of processors.")
 @click.option(
     "--time-limit",
     "seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     metavar="SECONDS",
     help="Seconds until it is stopped.",
 )

@@ -6,21 +6,29 @@ import click
 
 from ..domain.messages import Message
 from . import options
-from .arguments import wants_json
+from .arguments import engines_known, wants_json
 from .face import Face, View
+from .numbers import Number
 from .views.details import DetailsView
 from .views.live import SPARK_CELLS, SPARK_SECONDS, LiveView
 from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesView, InventoryView
 
 
 @click.command()
-@click.option("--catalogue", is_flag=True, help="The accelerators that are known, instead of those that are here.")
-@click.option("--engine", default="", metavar="NAME", help="Those that jobs on this engine can have.")
+@click.option("--catalog", is_flag=True, help="The accelerators that are known, instead of those that are here.")
+@click.option("--catalogue", "catalog", is_flag=True, hidden=True)
+@click.option(
+    "--engine",
+    default="",
+    metavar="NAME",
+    shell_complete=engines_known,
+    help="Those that jobs on this engine can have.",
+)
 @click.option("--once", is_flag=True, help="Show them once; in a terminal they are shown anew until you interrupt.")
 @click.option("--watch", is_flag=True, help="Show them anew all the time, also where no terminal is.")
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0.1),
+    type=Number(min=0.1),
     default=1.0,
     show_default=True,
     metavar="SECONDS",
@@ -30,12 +38,12 @@ from .views.machine import CalibrationView, CatalogueView, DoctorView, ImagesVie
 @options.json_option
 @click.pass_obj
 def gpus(
-    face: Face, /, *, catalogue: bool, engine: str, once: bool, watch: bool, interval: float, details: bool
+    face: Face, /, *, catalog: bool, engine: str, once: bool, watch: bool, interval: float, details: bool
 ) -> View | None:
     """List devices: this machine's, an engine's, or known ones."""
-    if watch and (catalogue or once or details or wants_json()):
+    if watch and (catalog or once or details or wants_json()):
         raise click.UsageError("--watch shows the devices of this machine to somebody; it goes with nothing else.")
-    if catalogue:
+    if catalog:
         return CatalogueView(face.services.accelerators())
     if wants_json():
         return InventoryView(face.services.inventory(engine))

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from ..domain.declarations import WhatIf
 from ..domain.decoding import convert
 from ..domain.notebooks import FactValue
 from ..domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
 from .listing import Listing
-from .numbers import Whole
+from .numbers import Whole, Word
 from .speech import Speech
 
 if TYPE_CHECKING:
@@ -111,13 +112,22 @@ def _option(row: WhatIf) -> Callable[[F], F]:
         both = f"{flag}/{_negated(flag)}" if row.kind == "switch" else flag
         return click.option(both, row.name, is_flag=True, default=row.default, help=row.help)
     kind, metavar = _TYPES[row.kind](row)
-    return click.option(flag, row.name, type=kind, metavar=metavar, default=row.default, help=row.help)
+    known = _accelerators if row.name == "device" else None
+    return click.option(
+        flag, row.name, type=kind, metavar=metavar, default=row.default, help=row.help, shell_complete=known
+    )
+
+
+def _accelerators(context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of accelerators as one word each."""
+    names = (one.name.replace(" ", "-") for one in context.find_root().obj.services.accelerators())
+    return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 
 _TYPES: dict[str, Callable[[WhatIf], tuple[click.ParamType[Any], str]]] = {
     "count": lambda row: (Whole(min=row.least), "N"),
     "choice": lambda row: (
-        click.Choice([str(choice) for choice in row.choices], case_sensitive=False),
+        Word([str(choice) for choice in row.choices]),
         f"[{'|'.join(map(str, row.choices))}]",
     ),
     "text": lambda row: (click.STRING, "NAME"),

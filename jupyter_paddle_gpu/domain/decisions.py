@@ -71,6 +71,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
         names: what they were called when they were chosen, by id, for when one is not here.
         anyway: to be started though it will not fit: the person was told and insists.
         share: of each device's memory, as `Resources.share` says it; None: whole devices.
+        gives_none: nobody chose the CPU: the engine gives its jobs no device.
     """
 
     gpus: int | None = None
@@ -78,6 +79,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     names: Mapping[str, Message] = {}
     share: float | None = None
     anyway: bool = False
+    gives_none: bool = False
 
 
 class Way(msgspec.Struct, frozen=True, kw_only=True):

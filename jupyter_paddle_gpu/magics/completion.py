@@ -38,7 +38,8 @@ def _matched(shell: InteractiveShell, line: str) -> dict[str, Any]:
 
     words = _words(line)
     typed = "" if line[-1:].isspace() else words.pop()
-    found = _completions(shell, words[1:], typed)
+    # IPython asks its other matchers where there is nothing, and a keyword of Python is nothing here either.
+    found = _completions(shell, words[1:], typed) or [typed]
     return {
         "completions": [SimpleCompletion(text, type="magic") for text in found],
         "matched_fragment": typed,

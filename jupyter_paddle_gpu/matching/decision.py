@@ -108,7 +108,7 @@ def without_device(devices: Iterable[Device], policy: Policy, choice: Choice) ->
     if choice.device_ids or choice.gpus:
         return None
     if choice.gpus == 0:
-        return sentences.ON_REQUEST
+        return sentences.NOT_GIVEN if choice.gives_none else sentences.ON_REQUEST
     real = [device for device in devices if not device.simulated]
     if usable(real, policy):
         return None

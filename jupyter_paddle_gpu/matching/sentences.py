@@ -13,6 +13,7 @@ from ..domain.placements import Fit
 from ..domain.sizes import human
 
 ON_REQUEST = Message(code="cpu_on_request", text="Runs on the CPU, as asked.")
+NOT_GIVEN = Message(code="cpu_not_given", text="Runs on the CPU: this engine gives its jobs no GPU now.")
 NO_DEVICE = Message(code="cpu_no_device", text="Runs on the CPU: there is no GPU here.")
 NONE_USABLE = Message(
     code="cpu_none_usable",

@@ -87,8 +87,8 @@ IN_PANEL = {
     "Ask for several devices (--devices), or leave fleet.distributed_model out where one trains alone.": "Ask for "
     "several devices under What if…, or leave fleet.distributed_model out where one trains alone.",
     "Ask again for a number of devices (--devices).": "Ask again for a number of devices under What if…",
-    "Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names.": "Did you mean {near}?",
-    "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.": "Names look like A100-80GB.",
+    "Did you mean {near}? `jupyter paddle-gpu gpus --catalog` lists the names.": "Did you mean {near}?",
+    "`jupyter paddle-gpu gpus --catalog` lists the names, for example A100-80GB.": "Names look like A100-80GB.",
     "Leave these values out, run only those that fit (`--skip`), or submit them all the same (`--anyway`).": "Leave "
     "these values out, run only those that fit, or submit them all the same.",
     "Name some for a variable of the notebook: `--set lr=0.1,0.01`.": "Name some for a variable of the notebook, as "

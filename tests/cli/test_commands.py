@@ -22,7 +22,7 @@ def test_gpus_and_catalogue(cli):
     inventory = cli("gpus", "--json").json
     assert inventory["host"]["cpu_count"] > 0
     assert "processors" in cli("gpus").out
-    assert any("A100" in row["name"] for row in cli("gpus", "--catalogue", "--json").json)
+    assert any("A100" in row["name"] for row in cli("gpus", "--catalog", "--json").json)
 
 
 def test_the_list_of_commands_says_each_whole_on_a_usual_terminal(cli):

@@ -107,18 +107,18 @@ def test_colours_only_where_they_are_wanted(cli):
 
 
 def test_a_narrow_terminal_loses_nothing(cli):
-    lines = cli("gpus", "--catalogue", COLUMNS="50").out.splitlines()
+    lines = cli("gpus", "--catalog", COLUMNS="50").out.splitlines()
     assert max(map(len, lines)) <= 50
     row = next(line for line in lines if "A100 PCIe 80GB" in line)
     assert "80.0 GiB" in row
-    words = "".join(cli("gpus", "--catalogue", COLUMNS="30").out.split())
+    words = "".join(cli("gpus", "--catalog", COLUMNS="30").out.split())
     assert "80GB" in words
 
 
 def test_in_a_pipe_a_row_stays_a_row(cli):
     for line in cli("doctor").out.splitlines():
         assert line == line.rstrip()
-    row = next(line for line in cli("gpus", "--catalogue").out.splitlines() if "A100 PCIe 80GB" in line)
+    row = next(line for line in cli("gpus", "--catalog").out.splitlines() if "A100 PCIe 80GB" in line)
     assert "nvidia" in row
     assert "/s" in row
 

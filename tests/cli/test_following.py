@@ -174,7 +174,7 @@ def test_a_reader_that_has_enough_ends_the_command(cli, notebook, environment, t
         assert running.wait(LIMIT) == 141
         assert running.stderr.read().count(b"\n") == 1  # the job's id
     wait_for(lambda: cli("jobs", "last", "--json").json["state"] == "running")
-    many = ["gpus", "--catalogue"]
+    many = ["gpus", "--catalog"]
     with started(many, tmp_path, environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as listing:
         listing.stdout.close()
         listing.stdout = None

@@ -31,3 +31,12 @@ def test_a_word_where_a_number_is_meant_is_refused_in_plain_words():
 def test_a_command_that_takes_a_job_says_how_one_is_named(name):
     shown = CliRunner().invoke(paddle_gpu, [name, "--help"]).output
     assert "JOB is its name, its id" in shown
+
+
+def test_explain_says_that_it_takes_a_job_and_words_are_shown_as_they_are_written(cli):
+    assert "| JOB]" in cli("explain", "--help").out
+    refused = cli("estimate", "x.ipynb", "--amp", "O7")
+    assert "'O1'" in refused.err
+    assert "--catalog " in cli("gpus", "--help").out
+    assert "catalogue" not in cli("gpus", "--help").out
+    assert "is not a valid number" in cli("gpus", "--interval", "abc").err

@@ -25,7 +25,7 @@ def test_it_needs_no_load_ext_and_answers_in_text_and_html(kernel):
 
 
 def test_with_load_ext_it_works_too(kernel):
-    _, rich, errors = kernel().run("%load_ext jupyter_paddle_gpu\n%paddle_gpu gpus --catalogue")
+    _, rich, errors = kernel().run("%load_ext jupyter_paddle_gpu\n%paddle_gpu gpus --catalog")
     assert not errors
     assert "A100" in rich[0]["text/plain"]
 
@@ -71,6 +71,11 @@ def test_tab_completes_commands_options_names_and_notebooks_before_the_magic_was
     assert "gpus" in running.complete("%paddle_gpu ")
     assert running.complete("%%paddle_gpu estimate --batch") == ["--batch-size"]
     assert running.complete("%paddle_gpu estimate w") == ["wine_broken.ipynb"]
+    assert running.complete("%paddle_gpu estimate --amp o") == ["O1", "O2", "off"]
+    assert "local" in running.complete("%paddle_gpu submit --engine ")
+    assert "A100-PCIe-80GB" in running.complete("%%paddle_gpu estimate --device A1")
+    for nothing in ("%paddle_gpu logs ", "%paddle_gpu estimate --training ", "%paddle_gpu frob"):
+        assert [one for one in running.complete(nothing) if one not in nothing] == [], "no words of Python"
     running.run("import paddle\nnet = paddle.nn.Linear(4, 2)\nother = 1")
     assert running.complete("%paddle_gpu estimate n") == ["net"]
 

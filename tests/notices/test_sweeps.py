@@ -46,4 +46,5 @@ def test_a_sweep_is_told_once_and_its_trials_are_not(person: Services, robot: Ro
     assert not person.jobs.store.with_open_notices()
     # What is run once more is told once more.
     sweeps.retry(sweep.id)
-    until(lambda: len(robot.came) == 2)
+    # Until it is noted as told: a dispatcher would go on telling a robot that is gone.
+    until(lambda: len(robot.came) == 2 and not person.jobs.store.with_open_notices())

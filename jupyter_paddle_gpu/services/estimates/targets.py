@@ -54,9 +54,9 @@ def resolve(
     raise PaddleGpuError(
         "unknown_device",
         "“{device}” is neither a device of this machine nor an accelerator that the catalog knows.",
-        hint="Did you mean {near}? `jupyter paddle-gpu gpus --catalogue` lists the names."
+        hint="Did you mean {near}? `jupyter paddle-gpu gpus --catalog` lists the names."
         if near
-        else "`jupyter paddle-gpu gpus --catalogue` lists the names, for example A100-80GB.",
+        else "`jupyter paddle-gpu gpus --catalog` lists the names, for example A100-80GB.",
         device=named,
         near=near,
     )

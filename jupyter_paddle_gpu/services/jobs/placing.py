@@ -201,14 +201,16 @@ def choice_of(
 
     Raises `PaddleGpuError` for a device that cannot be chosen.
     """
-    if gpus is None and not device_ids and not engine.supported_features().gpus:
+    gives_none = gpus is None and not device_ids and not engine.supported_features().gpus
+    if gives_none:
         gpus = 0  # who asks for devices in spite of that is told by the engine why it gives none
     elif gpus is None and not device_ids and request.on_cpu:
         gpus = 0
     elif gpus is None and (count := request.devices or own) > 1 and accelerators(inventory):
         gpus = count
     part = share if is_shared(share) else None
-    return resolved(Choice(gpus=gpus, device_ids=device_ids, share=part), inventory.devices)
+    chosen = Choice(gpus=gpus, device_ids=device_ids, share=part, gives_none=gives_none and not request.on_cpu)
+    return resolved(chosen, inventory.devices)
 
 
 def together(request: EstimateRequest, facts: NotebookFacts, choice: Choice) -> EstimateRequest:

@@ -15,6 +15,7 @@ from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.bounds import check_resources
 from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
+from jupyter_paddle_gpu.domain.engines import Features
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.domain.jobs.job import WantedResources
@@ -65,10 +66,26 @@ class Shown:
         return False
 
 
+class NoGpus(LocalEngine):
+    """As Docker is without its daemon: its jobs get no device."""
+
+    def supported_features(self) -> Features:
+        return msgspec.structs.replace(super().supported_features(), gpus=False)
+
+
 @settings(max_examples=30)
-@example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED)
-@example((), FITTING, Policy(), Choice(), False, 1 << 50, PICTURES)
-@given(devices(), estimates(), policies, choices, st.booleans(), st.sampled_from([1 << 30, 1 << 50]), requests)
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED, LocalEngine())
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, PICTURES, LocalEngine())
+@given(
+    devices(),
+    estimates(),
+    policies,
+    choices,
+    st.booleans(),
+    st.sampled_from([1 << 30, 1 << 50]),
+    requests,
+    st.sampled_from([LocalEngine(), NoGpus()]),
+)
 def test_panel_preflight_and_submit_decide_the_same(
     here: tuple[Device, ...],
     estimate: Estimate | None,
@@ -77,15 +94,16 @@ def test_panel_preflight_and_submit_decide_the_same(
     anyway: bool,
     step: int,
     request: EstimateRequest,
+    engine: LocalEngine,
 ) -> None:
     inventory, named = Inventory(time=0, host=HOST, devices=here), choice
     resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
     try:
         check_resources(resources)  # as `Services.match`
-        choice = choice_of(LocalEngine(), inventory, request, choice.gpus, choice.device_ids)
+        choice = choice_of(engine, inventory, request, choice.gpus, choice.device_ids)
     except PaddleGpuError:
         assume(False)
-    settled = {"engines": {"local": LocalEngine()}, "inventory": lambda: inventory}
+    settled = {"engines": {"local": engine}, "inventory": lambda: inventory}
     settled["standing"] = lambda engine, devices, share=None: Standing()
     settled["policies"] = SimpleNamespace(matching=policy, notices=NoticePolicy(), beside_file="", policy_file="")
     on_cpu = None
@@ -191,3 +209,30 @@ def test_a_notebook_that_starts_its_processes_gets_a_device_for_each() -> None:
             assert (outcome, refused.decision.reason) == ("refuse", panel.reason)
         else:
             assert (spec.resources.gpus, spec.processes, len(panel.device_ids)) == (2, 1, 2)
+
+
+def test_who_asked_for_nothing_is_not_told_that_he_asked_for_the_cpu() -> None:
+    card = Device(
+        id="GPU-0", index=0, vendor="nvidia", name="T4", memory_total=8 * GIB, memory_used=0, memory_free=8 * GIB
+    )
+    inventory = Inventory(time=0, host=HOST, devices=(card,))
+    for engine, request, gpus, code in (
+        (NoGpus(), EstimateRequest(), None, "cpu_not_given"),
+        (NoGpus(), EstimateRequest(), 0, "cpu_on_request"),
+        (NoGpus(), EstimateRequest(on_cpu=True), None, "cpu_on_request"),
+        (LocalEngine(), EstimateRequest(on_cpu=True), None, "cpu_on_request"),
+    ):
+        policies = SimpleNamespace(matching=Policy(), notices=NoticePolicy())
+        site = Site(
+            engines={"local": engine}, inventory=lambda: inventory, standing=lambda *_: Standing(), policies=policies
+        )
+
+        def meant(asked: EstimateRequest, where: Where) -> EstimateRequest:
+            return msgspec.structs.replace(asked, target=asked.target or "cpu")
+
+        def estimated(asked: EstimateRequest, where: Where) -> Estimate:
+            return FITTING
+
+        of = {"meant": meant, "whole": estimated, "gpus": gpus}
+        found = match(site, FACTS, estimated, request, Policy(), **of).placement.decision
+        assert (found.outcome, found.reason.code) == ("cpu", code)
