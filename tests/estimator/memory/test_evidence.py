@@ -94,11 +94,11 @@ def test_the_range_of_a_logged_kind_is_cut_and_nothing_else(peak):
 
 
 def test_a_kind_with_fewer_logs_is_never_narrower_than_all_scatter(peak):
-    """What Qwen2.5-0.5B reserved, 5.5 % below its estimate, lay outside of a range that was the context's alone."""
+    """What Qwen2.5-0.5B reserved, 5.5 % below its estimate, lay far outside of a range that was the context's alone."""
     factors = limits(ALL)
     assert factors is not None
     outside = [one.thread for one in ALL if not factors[0] <= one.logged / one.estimated <= factors[1]]
-    assert outside == ["PP-OCRv5_mobile_rec, RTX 5090, 192"]  # one of nine
+    assert outside == ["PaddleNLP Qwen2.5-0.5B"]  # one of nine, by 0.006
     found = peak(msgspec.structs.replace(STILL, amp="O2"))
     assert (found.terms.logs, found.terms.mixed_logs) == (len(ALL), len(MIXED))
     pages = found.terms.mapped_low - found.reserved

@@ -68,6 +68,21 @@ def test_batches_ahead_are_the_real_loaders(measured, name):
     assert traced["peak"] == pytest.approx(max(peaks[1:]), abs=batch // 100)
 
 
+ON_A_GPU = {
+    "arrays": script(), "tensors": script(sample="paddle.to_tensor(sample)"),
+    "workers": script(", num_workers=2", sample="paddle.to_tensor(sample)"),
+    "unpinned": script(before="paddle.io.reader.use_pinned_memory(False)\n"),  # the last one: it stays so
+}  # fmt: skip
+
+
+def test_batches_wait_for_a_gpu_in_pinned_memory(run_child):
+    """PASSL's logs have none on the device; what a data set makes there itself waits there."""
+    found = run_child("trace", ON_A_GPU, {name: {"target": "gpu"} for name in ON_A_GPU})
+    batch = 4 * 4096 * 4
+    waiting = {name: round((found[name]["peak"] - found["arrays"]["peak"]) / batch) for name in ON_A_GPU}
+    assert waiting == {"arrays": 0, "tensors": 5, "workers": 0, "unpinned": 2}
+
+
 CHANGED = """
 import numpy as np, paddle
 class Data(paddle.io.Dataset):
