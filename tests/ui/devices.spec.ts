@@ -1,10 +1,10 @@
-/** Live cards, a question answered in place, what-if, and what a job used: with a stand-in for NVML's library. */
+/** Live cards, a question answered in place, what-if, what a job used, the dialogue by keys: with a stand-in for NVML's library. */
 
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
 import { CARDS_LATER, tagger, WITH_CARDS } from './cards';
-import { expect, jobRow, openNotebook, openPanel, submitButton, test } from './fixtures';
+import { expect, jobRow, openNotebook, openPanel, submitButton, tabTo, test } from './fixtures';
 
 test.use(WITH_CARDS);
 
@@ -77,3 +77,111 @@ test('a question is answered, the cards say where it fits, and the job draws its
     /^[\d.]+ s, Host memory [\d.]+ [MG]iB$/
   );
 });
+
+test('every field of the submit dialogue is operated by keys alone', async ({
+  page,
+  server
+}) => {
+  await openNotebook(page, server, 'digits_loop.ipynb');
+  const panel = await openPanel(page);
+  const foot = panel.getByRole('region', { name: 'Submit' });
+  const change = foot.getByRole('button', { name: 'Change…' });
+  await change.focus();
+  await page.keyboard.press('Enter');
+  const dialog = page.locator('.jp-Dialog');
+  await expect(dialog.getByRole('checkbox', { name: /^GPU 0/ })).toBeVisible();
+
+  // Round once: from above to below, each with a ring around it, and never out of the dialogue.
+  const first = dialog.getByRole('radio', { checked: true }).first();
+  await tabTo(page, first);
+  const stops: { top: number; name: string; ringed: boolean }[] = [];
+  do {
+    stops.push(await page.evaluate(focused));
+    await page.keyboard.press('Tab');
+  } while (
+    stops.length < 60 &&
+    !(await first.evaluate(node => node === document.activeElement))
+  );
+  expect(stops.filter(({ ringed }) => !ringed)).toEqual([]);
+  const tops = stops.map(({ top }) => top);
+  expect(tops).toEqual([...tops].sort((one, other) => one - other));
+
+  // The devices: radios by arrows, a bar by the space bar.
+  const best = dialog.getByRole('radio', { name: 'The best that fits' });
+  await tabTo(page, best);
+  await page.keyboard.press('ArrowDown');
+  await expect(dialog.getByRole('radio', { name: 'CPU' })).toBeChecked();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Space');
+  const card = dialog.getByRole('checkbox', { name: /^GPU 0/ });
+  await expect(card).toBeFocused();
+  await expect(card).toBeChecked();
+
+  // Amounts, lists and lines; Enter in several lines is a new line, not a submit.
+  await tabTo(page, dialog.getByLabel('Time at most, hours'));
+  await page.keyboard.type('2');
+  await tabTo(page, dialog.getByLabel('Priority'));
+  await page.keyboard.press('ArrowUp');
+  await expect(dialog.getByLabel('Priority')).toHaveValue('10');
+  const lines = dialog.getByLabel(/^Environment/);
+  await tabTo(page, lines);
+  await page.keyboard.type('SEED=7');
+  await page.keyboard.press('Enter');
+  await page.keyboard.type('DEPTH=3');
+  await expect(lines).toHaveValue('SEED=7\nDEPTH=3');
+  const result = dialog.getByLabel('When it is done');
+  await tabTo(page, result);
+  await page.keyboard.press('ArrowDown');
+  await expect(result).toHaveValue('open');
+
+  // When: what a way asks for comes next, and keeps the focus where it is.
+  await tabTo(page, dialog.getByRole('radio', { name: 'at once' }));
+  await page.keyboard.press('ArrowDown');
+  await expect(dialog.getByRole('radio', { name: 'at a time' })).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await expect(dialog.getByRole('radio', { name: 'again and again' })).toBeFocused();
+  await page.keyboard.press('Tab');
+  await expect(dialog.getByLabel('How often')).toBeFocused();
+  await page.keyboard.press('ArrowDown');
+  await expect(dialog.getByRole('status').first()).toContainText('next:');
+  await page.keyboard.press('Tab');
+  const cron = dialog.getByLabel(/^Cron expression/);
+  await expect(cron).toBeFocused();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.type('0 25 * * *');
+  await expect(dialog.getByRole('status').first()).toContainText('25');
+
+  // Escape keeps nothing; kept is what stands in the foot. The focus comes back both times.
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(change).toBeFocused();
+  await expect(foot).not.toContainText('SEED');
+  await page.keyboard.press('Enter');
+  await tabTo(page, card);
+  await page.keyboard.press('Space');
+  await tabTo(page, dialog.getByRole('button', { name: 'Keep' }));
+  await page.keyboard.press('Enter');
+  await expect(foot).toContainText('GPU 0');
+  await expect(change).toBeFocused();
+});
+
+/** In the page: what has the focus, how far down it is, and whether one sees that. */
+function focused(): { top: number; name: string; ringed: boolean } {
+  const node = document.activeElement as HTMLElement;
+  const { outlineStyle, boxShadow, borderColor } = getComputedStyle(node);
+  const plain = node.cloneNode() as HTMLElement;
+  node.after(plain);
+  const unfocused = getComputedStyle(plain).borderColor;
+  plain.remove();
+  const own = node.getBoundingClientRect();
+  // Buttons lie side by side beneath the form.
+  const row = node.closest('.jp-Dialog-footer')?.getBoundingClientRect() ?? own;
+  const scrolled = node.closest('.jp-Dialog-body')?.scrollTop ?? 0;
+  return {
+    top: Math.round(row.top + scrolled),
+    name: (node.closest('label') ?? node).textContent?.slice(0, 40) ?? node.tagName,
+    ringed:
+      !!node.closest('.jp-Dialog') &&
+      (outlineStyle !== 'none' || boxShadow !== 'none' || borderColor !== unfocused)
+  };
+}

@@ -188,6 +188,22 @@ export async function ended(server: LabServer, id: string): Promise<void> {
     .not.toBeNull();
 }
 
+/** Press Tab until an element has the focus; it has to come within so many presses. */
+export async function tabTo(
+  page: Page,
+  target: Locator,
+  key = 'Tab',
+  most = 60
+): Promise<void> {
+  for (let press = 0; press < most; press++) {
+    if (await target.evaluate(node => node === document.activeElement)) {
+      return;
+    }
+    await page.keyboard.press(key);
+  }
+  await expect(target).toBeFocused({ timeout: 1 });
+}
+
 /** Wait until what the page has begun to draw is drawn and has faded to its end, however slow the machine is. */
 export async function settled(page: Page): Promise<void> {
   await page.evaluate(async () => {

@@ -1,11 +1,11 @@
 /** The whole walk by keyboard alone: from a notebook's name to its executed copy. */
 
-import type { Locator, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { readFileSync, writeFileSync } from 'fs';
 import { join } from 'path';
 
 import { glance } from './axe';
-import { expect, jobRow, openLab, submitButton, test } from './fixtures';
+import { expect, jobRow, openLab, submitButton, tabTo, test } from './fixtures';
 import type { LabServer } from './server';
 
 const PANEL = '#jp-PaddleGpu-panel';
@@ -58,17 +58,6 @@ async function expectFocusIn(page: Page, where = `${PANEL}, .jp-Dialog`): Promis
   await expect
     .poll(() => page.evaluate(selector => !!document.activeElement?.closest(selector), where))
     .toBe(true);
-}
-
-/** Press Tab until an element has the focus; it has to come within so many presses. */
-async function tabTo(page: Page, target: Locator, key = 'Tab', most = 60): Promise<void> {
-  for (let press = 0; press < most; press++) {
-    if (await target.evaluate(node => node === document.activeElement)) {
-      return;
-    }
-    await page.keyboard.press(key);
-  }
-  await expect(target).toBeFocused({ timeout: 1 });
 }
 
 /** What JupyterLab's palette of commands offers first for some words. */

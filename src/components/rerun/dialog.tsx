@@ -9,6 +9,7 @@ import type { Jobs } from '../../models/jobs/jobs';
 import type { Planner } from '../../models/plans/plans';
 import { RerunForm as Model } from '../../models/jobs/rerun';
 import { AppProvider, type IApp } from '../common/context';
+import { FormDialog } from '../common/formDialog';
 import { RerunForm } from './form';
 
 /** The new job or sweep; null where it was given up. */
@@ -28,7 +29,7 @@ export async function rerunWith(
       </AppProvider>
     );
     body.addClass('jp-PaddleGpu');
-    const dialog = new Dialog({
+    const dialog = new FormDialog({
       title: trans.__('Re-run %1', job.spec.name),
       body,
       focusNodeSelector: 'input',
@@ -37,7 +38,6 @@ export async function rerunWith(
         Dialog.okButton({ label: trans.__('Re-run') })
       ]
     });
-    dialog.addClass('jp-PaddleGpu-dialog');
     const { button } = await dialog.launch();
     if (!button.accept) {
       return null;

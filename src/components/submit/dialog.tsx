@@ -14,6 +14,7 @@ import { sweepFields } from '../../models/plans/values';
 import type { Training } from '../../models/estimate/training';
 import { CommandIDs } from '../../tokens';
 import { AppProvider, type IApp } from '../common/context';
+import { FormDialog } from '../common/formDialog';
 import { PlanForm } from '../plans/planForm';
 import { ChoiceForm } from './choiceForm';
 
@@ -54,7 +55,7 @@ async function ask(
   const { trans } = app;
   const body = new ChoiceBody(app, model, training, plan);
   const name = training.source.name;
-  const dialog = new Dialog<IChoice>({
+  const dialog = new FormDialog<IChoice>({
     title: trans.__('Submit %1', name),
     body,
     buttons: [
@@ -73,7 +74,6 @@ async function ask(
     ],
     defaultButton: 3
   });
-  dialog.addClass('jp-PaddleGpu-dialog');
   const { button, value } = await dialog.launch();
   const isUsual = button.actions.includes('reset');
   if (!button.accept && !isUsual && !button.actions.includes('keep')) {
