@@ -163,9 +163,7 @@ function Figure(props: {
             )}
             <Info about={bytes(total)}>{explained()}</Info>
           </span>
-          {training.models.chosen && (
-            <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>
-          )}
+          {estimate.live && <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>}
           <span className="jp-PaddleGpu-faint">
             {training.isEstimating ? (
               <span

@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import { LiveModels } from '../../../src/components/estimate/liveModels';
+import { Memory } from '../../../src/components/estimate/memory';
 import { Training } from '../../../src/models/estimate/training';
 import type { ILiveKernel, ILiveModel } from '../../../src/models/notebook/liveKernel';
 import { draw } from '../drawing';
@@ -34,8 +35,15 @@ const FIGURES = {
   training: null,
   fits: [],
   notes: [],
-  peak_bytes: null,
-  allocated_peak_bytes: null,
+  timeline: [],
+  phases: [],
+  alive_at_peak: [],
+  layers: [],
+  low: null,
+  high: null,
+  target: 'cpu',
+  peak_bytes: 10,
+  allocated_peak_bytes: 10,
   breakdown: null
 };
 
@@ -47,12 +55,19 @@ function made(
     if (!url.includes('placements') || !init.body) {
       return Promise.resolve(answer(404, '{}'));
     }
-    const { request } = JSON.parse(String(init.body)) as { request: { training?: string } };
+    const { request, trace } = JSON.parse(String(init.body)) as {
+      request: { training?: string };
+      trace?: string;
+    };
     if (refused(request)) {
       const said = { code: 'no_such_training', message: 'There is no training 7.', hint: '' };
       return Promise.resolve(answer(404, JSON.stringify(said)));
     }
-    const matched = { facts: {}, estimate: FIGURES, placement: {} };
+    const matched = {
+      facts: {},
+      estimate: { ...FIGURES, live: trace !== undefined },
+      placement: {}
+    };
     return Promise.resolve(answer(200, JSON.stringify(matched)));
   });
   const body = () => ({
@@ -106,13 +121,18 @@ test('what was traced before the kernel executed something is old, whatever is t
   expect(training.stale).toBe(false);
 });
 
-test('a busy kernel is not waited for', async () => {
+test('a busy kernel is not waited for, and the figure of the cells is not called its own', async () => {
   const kernel = new Kernel();
   const training = made(kernel);
   await training.lookAtKernel();
+  const figure = () => draw(<Memory training={training} model={null} />).textContent;
+  await training.measure('net');
+  expect(figure()).toContain('net in the kernel');
+  await training.measure('');
   kernel.isBusy = true;
   await training.measure('net');
   expect(training.estimateError?.code).toBe('kernel_busy');
+  expect(figure()).not.toContain('net in the kernel');
 });
 
 test('a training that the notebook has no more is not asked for again', async () => {
