@@ -59,7 +59,7 @@ _STOPS = Message(
 )
 _STOPS_BEHIND = Message(
     code="would_stop_behind",
-    text="After this training the notebook would stop in cell {cell}, line {line}: {error}",
+    text="After steps that run the notebook would stop in cell {cell}, line {line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
 _STOPS_WITHOUT_DEVICE = Message(
@@ -82,7 +82,7 @@ _STOPS_WITHIN = Message(
 )
 _STOPS_BEHIND_WITHIN = Message(
     code="would_stop_behind",
-    text="After this training the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
+    text="After steps that run the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
     "line {inner_line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )

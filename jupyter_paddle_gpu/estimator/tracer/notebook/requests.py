@@ -19,9 +19,9 @@ from ..patches.data.loader import Loaders
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import what_ifs
-from .cells import programs
+from .cells import behind, programs
 from .cells.helpers import Helpers
-from .cells.loops import Loops, Statistics
+from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
 from .cells.untaken import Asked, note
 from .evaluations import keeps_results
@@ -49,6 +49,12 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     """
     asked = Asked()
     result = _traced(request, asked)
+    found = result.pop("behind", None)
+    if found is not None and result["status"] == "ok" and not result.get("stop"):
+        # What hangs on how many rounds the loops had is another error then, or none.
+        again = _traced({**request, "later": 1}, asked)
+        is_sure = again.get("behind") == found or again.get("stop") == found["stop"]
+        result["stop"] = found["stop"] if is_sure else None
     untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
 
@@ -234,12 +240,17 @@ def _run(
     evaluates = keeps_results(code)
     is_all = evaluates or (request.get("accumulation") or 1) > 1
     loops = Loops() if is_all else Statistics() if "datasets" in source else None
-    rewriting = tuple(one for one in (sizes, loops) if one is not None)
+    is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
+    follows = is_plain and not is_all and not sites.are_several
+    has_rest = follows and behind.is_any(cell["source"] for cell in code)
+    left = TrainingLoops(sites) if has_rest else None
+    rewriting = tuple(one for one in (sizes, left, loops) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")), asked=names,
     )  # fmt: skip
 
+    run.follows_rest, run.has_rest = follows, has_rest
     run.found.candidates.printed, run.found.candidates.held = request.get("printed") or {}, request.get("held") or {}
 
     def execute(session: Tensors) -> None:

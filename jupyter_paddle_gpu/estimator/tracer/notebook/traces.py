@@ -42,7 +42,7 @@ from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data, absent_tensors, running_code
 from ..undecided.branches import STOP_IF_TOLD
-from .cells import stops
+from .cells import behind, stops
 from .cells.running import CellRun
 from .what_ifs import Scenario
 
@@ -89,6 +89,9 @@ def traced(
     started = time.perf_counter()
     prepare()
     runtime = _session(scenario, run, evaluates)
+    kept: list[dict[str, Any]] = []
+    if run is not None and run.follows_rest:
+        _follow(runtime, run, scenario, kept)
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -100,13 +103,29 @@ def traced(
             if collecting:
                 gc.enable()
         cells_done = time.perf_counter()
-        result = _result(runtime, run, scenario.request)
+        result = kept.pop() if kept else _result(runtime, run, scenario.request)
+        if run is not None and run.behind is not None:
+            result["behind"] = run.behind
     finally:
         runtime.close()
     result["reached"] = runtime.ledger.now
     result["is_spread"] = runtime.of(Compared).is_spread
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
+
+
+def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[str, Any]]) -> None:
+    """Have the rest of the epoch followed behind the step; the answer is kept as it is with the step."""
+    watch = runtime.of(StepWatch)
+
+    def keep() -> None:
+        run.settle()
+        kept.append(_result(runtime, run, scenario.request))
+
+    watch.rest.keep, watch.rest.is_any = keep, run.has_rest
+    watch.rest.fixes = partial(behind.fixes, run.found.sources)
+    watch.rest.later = scenario.request.get("later") or 0
+    scenario.decisions.ends = watch.next_epoch
 
 
 def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtime:

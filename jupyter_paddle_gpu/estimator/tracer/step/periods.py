@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 LONGEST = 64
 """Updates of a period at most."""
@@ -25,3 +26,11 @@ def first(order: Sequence[int]) -> tuple[int, int] | None:
             if order[start:middle] == order[middle:end] and set(order[start:middle]) == set(order):
                 return middle - 1, end - 1
     return None
+
+
+def first_forward(operations: Sequence[Any], began: int) -> int:
+    """Where the forward pass before the first backward pass begins, of what began there."""
+    start = next((i for i in range(began, len(operations)) if operations[i].phase == "backward"), len(operations))
+    while start > began and operations[start - 1].name not in {"to_tensor", "parameter"}:
+        start -= 1
+    return start

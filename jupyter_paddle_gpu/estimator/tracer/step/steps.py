@@ -11,7 +11,7 @@ import gc
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 import paddle
 
@@ -25,6 +25,7 @@ from .deadline import Deadline
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
+from .rest import Rest
 from .sizes import Sizes
 from .static_graphs import StaticGraphs
 from .updates_by_hand import UpdatesByHand, count_as_parameter
@@ -32,8 +33,7 @@ from .updates_by_hand import UpdatesByHand, count_as_parameter
 PATIENCE = Patience(300_000, 30.0)
 """After which a step is taken as it is, though not every optimizer has updated twice."""
 IDLE, IDLE_UPDATES = Patience(30_000, 4.0), 8
-"""How long, and for how many updates of others, an optimizer is waited for whose model no step calls: most often that
-of another chapter."""
+"""How long, and for how many updates of others, an optimizer is waited for whose model no step calls."""
 ASKED = Patience(150_000, 10.0)
 """How long a step is looked for once something is missing: a question is an answer, running out of time is none."""
 EVALUATION = Patience(60_000, 8.0)
@@ -41,8 +41,8 @@ EVALUATION = Patience(60_000, 8.0)
 MORE = Patience(300_000, 30.0)
 """How long further trainings are looked for behind the first one."""
 BY_HAND, MANY_BY_HAND = 5, 200
-"""Updates written by hand after which the step is known: where nothing that runs speaks of an optimizer, or one of the
-program's own has stepped; where something does, which then has not come for long."""
+"""Updates by hand after which the step is known: where nothing that runs speaks of an optimizer, or one of the program's
+own has stepped; where something does, which then has not come for long."""
 
 
 class StepSeen(BaseException):
@@ -89,6 +89,7 @@ class StepWatch:
         """Whether the probe is to look at the training that comes now."""
         self.trainings = 0
         """Trainings that have ended."""
+        self.rest = Rest()
         self._passages = Passages()
         self._left: Passage | None = None
         """What is being left."""
@@ -143,6 +144,12 @@ class StepWatch:
         leaves = self.leaves_epoch and not self.has_left and self.updates > updates
         self.has_left = self.has_left or leaves
         return leaves
+
+    def next_epoch(self) -> None:
+        """A loop that may train begins: what is behind the step is through."""
+        if self.rest.is_on:
+            self.rest.is_over = True
+            self.check()
 
     @contextmanager
     def leaving(self) -> Iterator[None]:
@@ -252,6 +259,10 @@ class StepWatch:
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
         self._sizes.updated(self._ends[-1] if self._ends else self.began)
         self._ends.append(self.runtime.ledger.now)
+        if self.rest.is_on:
+            self.rest.updated()
+            self.check()
+            return
         period = self._period()
         if period is None or self.updates < self._enough:
             return
@@ -260,15 +271,19 @@ class StepWatch:
             return
         if not self.evaluates or self.leaves_epoch:
             self._seen()
-        self.leaves_epoch = True
-        self._enough = self.updates + 2 * period
-        self._evaluation = EVALUATION.begins(self.runtime.ledger.now)
+        else:
+            self.leaves_epoch = True
+            self._enough = self.updates + 2 * period
+            self._evaluation = EVALUATION.begins(self.runtime.ledger.now)
 
-    def _seen(self) -> NoReturn:
-        """End the training, or the program. What it lets go of by that, whenever garbage is collected, was alive when
-        the step ended."""
+    def _seen(self) -> None:
+        """End the training, or the program, unless the rest of the epoch is followed. What it lets go of by that,
+        whenever garbage is collected, was alive when the step ended."""
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
+        if self.rest.begins(self.runtime.ledger.now):
+            self.leaves_epoch = self.rest.is_on
+            return
         if self._left is None:
             raise StepSeen
         self.is_leaving = True
@@ -346,17 +361,18 @@ class StepWatch:
             check()
         if self._left is not None:
             raise TrainingSeen
-        if self._more is not None and self._more.is_over(self.runtime.ledger.now):
+        now = self.runtime.ledger.now
+        if self.rest.is_on and not self.rest.ends(now):
+            return
+        if self._more is not None and self._more.is_over(now):
             self.runtime.note("trainings_cut")
             raise StepSeen
-        if self._gives_up is not None and self._is_given_up(self._gives_up):
+        if self._gives_up is not None and self.window is None and not self._ends and self._gives_up.is_over(now):
             raise StepSeen
-        if self.window is None or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
+        is_open = self.window is None or (self.rest.keep is not None and not self.rest.is_on)
+        if is_open or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return
         raise StepSeen
-
-    def _is_given_up(self, patience: Waiting) -> bool:
-        return self.window is None and not self._ends and patience.is_over(self.runtime.ledger.now)
 
     def _is_in_time(self) -> bool:
         if self._evaluation is not None and not self._evaluation.is_over(self.runtime.ledger.now):
@@ -377,16 +393,7 @@ class StepWatch:
             return self.window
         if len(self._ends) > 1:
             return self._ends[-2], self._ends[-1]
-        return self._first_forward(), self.runtime.ledger.now
-
-    def _first_forward(self) -> int:
-        operations = self.runtime.ledger.operations
-        own = range(self.began, len(operations))
-        first_backward = next((i for i in own if operations[i].phase == "backward"), len(operations))
-        start = first_backward
-        while start > self.began and operations[start - 1].name not in {"to_tensor", "parameter"}:
-            start -= 1
-        return start
+        return periods.first_forward(self.runtime.ledger.operations, self.began), self.runtime.ledger.now
 
 
 def plain(optimizer: Any) -> Any:

@@ -66,11 +66,14 @@ class Decisions:
     def __init__(self, forced: dict[Site, bool] | None = None) -> None:
         self.forced = forced or {}
         self.taken: dict[Site, bool] = {}
+        self.ends: Callable[[], None] = lambda: None
+        """Ends the program where what it does next need not be known."""
         self._turns: dict[Site, tuple[int, int]] = {}
         self._known: dict[tuple[str, int], Conditions] = {}
 
     def decide(self, updates: int) -> bool:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
+        self.ends()
         frame = call_stack.of_program()
         if frame is None:
             return not is_way_out()

@@ -19,7 +19,7 @@ from ..questions import paths
 from ..questions.candidates import Candidates
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
 from ..sites import Sites
-from . import absorbing, outside, stops
+from . import absorbing, behind, outside, stops
 
 Question = dict[str, Any]
 
@@ -116,6 +116,15 @@ class Findings:
                 self._failed(cell, problem)
             case _:
                 raise problem
+
+    def behind(self, cell: dict[str, Any], problem: BaseException) -> dict[str, Any] | None:
+        """Where the job would end behind a step that is known, with the shapes that were given there; None where that
+        is not sure."""
+        is_known = isinstance(problem, Exception) and not cell.get("may_fail") and not self._data.needs
+        if not is_known or not behind.is_sure(problem, self._session, self.sources):
+            return None
+        stop = stops.stop(cell["index"], line_of(problem, call_stack.cell_name(cell["index"])), problem)
+        return {"stop": stop, "given": behind.given(problem)}
 
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked

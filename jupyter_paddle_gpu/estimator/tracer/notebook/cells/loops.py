@@ -15,6 +15,7 @@ from ...patience import Patience
 from ...session import current
 from ...step.changes import Changes
 from ...step.steps import StepWatch
+from ..sites import Sites
 
 LOOP = "__loop__"
 """The name under which a notebook's loops find `loop`."""
@@ -35,6 +36,7 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         yield from items()
         return
     changes, watch = session.of(Changes), session.of(StepWatch)
+    watch.next_epoch()
     began, passes = changes.attempts, 0
     watch.loops += 1
     try:
@@ -49,7 +51,7 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
                 yield held.pop()
                 if statistic is not None and statistic.is_known():
                     return
-                if watch.loops > 1 and watch.may_leave(before):
+                if watch.loops > 1 and not watch.rest.has_short and watch.may_leave(before):
                     with watch.leaving():  # what is gone through goes with its last name
                         del iterator
                     return
@@ -101,6 +103,17 @@ class Loops(ast.NodeTransformer):
             self.visit(part) if isinstance(part, (ast.FunctionDef, ast.ClassDef)) else part for part in node.body
         ]
         return node
+
+
+class TrainingLoops(Loops):
+    """Sends those loops through `loop` that train, so that they can be left."""
+
+    def __init__(self, sites: Sites) -> None:
+        self._sites = sites
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for batch in loader:`."""
+        return super().visit_For(node) if self._sites.held(node).trains else node
 
 
 class Statistics(Loops):

@@ -90,6 +90,11 @@ class CellRun:
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
+        self._running: int | None = None
+        self.follows_rest = self.has_rest = False
+        """Whether what is behind the step in its epoch is followed, and whether the code has anything there."""
+        self.behind: dict[str, Any] | None = None
+        """Where the job would end behind the step, in its epoch."""
 
     @property
     def _absent(self) -> absent_modules.AbsentModules:
@@ -142,7 +147,13 @@ class CellRun:
             if self.finished or self._session.of(StepWatch).window is not None or self.found.stop is not None:
                 break
 
+    def settle(self) -> None:
+        """The step is known: what comes now in the cell that runs is behind it."""
+        self.trained_in = self._running if self.trained_in is None else self.trained_in
+        self._updated_in = self._running
+
     def _run_cell(self, cell: dict[str, Any], namespace: dict[str, Any]) -> None:
+        self._running = cell["index"]
         name = call_stack.cell_name(cell["index"])
         source = cell["source"]
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell["index"])
@@ -201,7 +212,7 @@ class CellRun:
                 known, done = surmises.of(own[0], namespace, before, failed=False), len(own)
             except BaseException as problem:
                 rest = absorbing.behind(problem, own, name) if absorbing.is_of_data(problem) else None
-                if rest is None or self._deadline.stopped:
+                if rest is None or self._deadline.stopped or self._session.of(StepWatch).rest.is_on:
                     raise
                 self._stopped(cell, problem)
                 absorbing.forget_written(problem)
@@ -229,7 +240,12 @@ class CellRun:
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
-        if not self._is_over(problem):
+        if self._is_over(problem):
+            return
+        if self._session.of(StepWatch).rest.is_on:
+            self.behind = self.found.behind(cell, problem)
+            self.finished = True
+        else:
             self.found.ended(cell, problem)
 
     def _is_over(self, problem: BaseException) -> bool:

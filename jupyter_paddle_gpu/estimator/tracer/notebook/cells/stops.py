@@ -49,6 +49,8 @@ _NOTED = frozenset(("data_absent", "dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
 """Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""
+_PATCHES = call_stack.TRACER + "patches"
+"""Where what a function is called with is passed on to it as it is."""
 
 
 def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool = False, told: bool = False) -> bool:
@@ -82,7 +84,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
 
 def is_certain(problem: BaseException, session: Session, *, told: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if is_removed(problem) or _is_missing_beside(problem) or _is_miscalled(problem):
+    if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem):
         return True
     if not told and not session.assumed.isdisjoint((SIZES, SELECTED)):
         return False
@@ -107,7 +109,7 @@ def _is_missing_beside(problem: BaseException) -> bool:
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
 
 
-def _is_miscalled(problem: BaseException) -> bool:
+def is_miscalled(problem: BaseException) -> bool:
     """Whether a function is called with other arguments than it has."""
     return isinstance(problem, TypeError) and _MISCALLED.search(str(problem)) is not None
 
@@ -149,7 +151,8 @@ def _is_of_tracer(problem: BaseException, session: Session) -> bool:
     if isinstance(problem, SyntaxError):  # raised where the trace has a cell compiled
         return False
     file = _innermost(problem.__traceback__)
-    return file.startswith(call_stack.TRACER) and not file.startswith(_PASSED_ON)
+    passes_on = (*_PASSED_ON, _PATCHES) if is_miscalled(problem) else _PASSED_ON
+    return file.startswith(call_stack.TRACER) and not file.startswith(passes_on)
 
 
 def _innermost(step: TracebackType | None) -> str:

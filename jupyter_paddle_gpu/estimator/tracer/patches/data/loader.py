@@ -21,6 +21,7 @@ from ...session import Session, current
 from ...step.changes import Changes
 from ...step.host_memory import HostMemory
 from ...step.resizing import Resizing
+from ...step.rest import Rest
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
@@ -108,8 +109,10 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         loaders.ahead = max(loaders.ahead, len(ahead) * bytes_of(runtime, waiting))
     if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
-        yield from _whole_pass(runtime, loader, size, batch)
+        passing = _few(runtime, loader, count, batch) if watch.rest.is_on else _whole_pass(runtime, loader, size, batch)
+        yield from passing
         return
+    rest = _short(watch.rest, loader, size)
     began = changes.attempts
     for number in itertools.count():
         if number >= count and not changes.wants_more(began, number // count):
@@ -124,9 +127,34 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
             raise
         finally:
             loaders.updated[id(loader)] = loaders.updated.get(id(loader), 0) + watch.updates - before
+        yield from _last(runtime, loader, rest)
         if watch.may_leave(before):
             break
     del ahead
+
+
+def _few(runtime: Tensors, loader: Any, count: int, batch: Any) -> Iterator[Any]:
+    """Batches of what is gone through behind the step, for the errors that they bring alone."""
+    for _ in range(min(count, 1 + runtime.of(StepWatch).rest.later)):
+        yield _as_tensors(runtime, batch, loader)
+
+
+def _last(runtime: Tensors, loader: Any, rest: int) -> Iterator[Any]:
+    """The last batch of so many samples, once the step is known, where the code may not take it."""
+    if runtime.of(StepWatch).rest.takes_short():
+        yield _as_tensors(runtime, made(runtime, collated(runtime, loader, rest)), loader)
+
+
+def _short(behind: Rest, loader: Any, size: int) -> int:
+    """Samples of the last batch, where it has fewer than the others and the code may not take them; else 0."""
+    if behind.keep is None or not size or getattr(loader, "drop_last", False):
+        return 0
+    try:
+        total = len(loader.dataset)
+    except (TypeError, AttributeError, RuntimeError, NeededError):
+        return 0
+    behind.has_short = total > size and total % size > 0 and behind.fixes(size)
+    return total % size if behind.has_short else 0
 
 
 def _description(runtime: Tensors, loader: Any) -> str | None:

@@ -227,6 +227,7 @@ REFUSED |= {
 REFUSED |= {
     "a number of many": training(loss="net(x)", after="").replace("loss.backward()", "loss.item()"),
     "a backward pass of a number": training(loss="float(net(x).mean())"),
+    "an argument that an optimizer has not": training().replace("net.parameters())", "net.parameters(), lr=0.1)"),
     "an interface that Paddle has no more": "import paddle\nimport paddle.fluid as fluid\n" + training(),
     "a part that a package has no more": "from sklearn.externals import joblib\n" + training(),
     "whole numbers where probabilities are compared": training(

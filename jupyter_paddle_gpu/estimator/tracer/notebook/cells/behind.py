@@ -1,0 +1,147 @@
+"""Faults behind a step, within its epoch: where the code has such a part, and which errors there surely end a job."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable, Iterator
+from types import ModuleType, TracebackType
+from typing import TypeAlias
+
+import paddle
+
+from ... import call_stack
+from ...session import Session
+from ..sites import STEPS
+from ..syntax import nodes
+from . import stops
+
+Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_DOES_NOTHING = (ast.Pass, ast.Break, ast.Continue)
+_OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
+"""What Paddle says where there are too few of something: rounds that were left may have brought more."""
+
+
+def is_any(sources: Iterable[str]) -> bool:
+    """Whether anything stands behind a loop that trains, or behind the call of a function that has one, within the
+    round of another loop. It is read by lines alone: most code has nothing there."""
+    trees = [nodes(source) for source in sources if any(word in source for word in STEPS)]
+    loops = [[node for node in tree if isinstance(node, _LOOPS)] for tree in trees]
+    names = [_names(tree, inner) for tree, inner in zip(trees, map(_training, trees, loops), strict=True)]
+    known = {name for found in names for name in found}
+    for tree, outer in zip(trees, loops, strict=True):
+        starts = [node.lineno for node in _training(tree, outer)]
+        starts += [
+            node.lineno
+            for node in tree
+            if isinstance(node, ast.Call) and (getattr(node.func, "id", "") or getattr(node.func, "attr", "")) in known
+        ]
+        for loop in outer:
+            first = next((one for one in loop.body if any(_holds(one, line) for line in starts)), None)
+            behind = [] if first is None else loop.body[loop.body.index(first) + 1 :]
+            if any(not isinstance(one, _DOES_NOTHING) for one in behind):
+                return True
+    return False
+
+
+def _training(tree: tuple[ast.AST, ...], loops: list[Loop]) -> list[Loop]:
+    """The loops with a backward pass."""
+    steps = [
+        node.lineno
+        for node in tree
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STEPS
+    ]
+    return [loop for loop in loops if any(_holds(loop, line) for line in steps)]
+
+
+def _names(tree: tuple[ast.AST, ...], loops: list[Loop]) -> list[str]:
+    """The functions with one of the loops."""
+    functions = [node for node in tree if isinstance(node, ast.FunctionDef)]
+    return [one.name for one in functions if any(_holds(one, loop.lineno) for loop in loops)]
+
+
+def _holds(node: ast.stmt, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
+
+
+def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) -> bool:
+    """Whether an error behind the step comes wherever the notebook runs, however many rounds its loops had.
+
+    What Paddle refuses may hang on what the loops have gathered: who asks follows them once more, otherwise.
+    """
+    if not stops.is_of_notebook(problem, session):
+        return False
+    if session.is_refusal(problem):
+        return _OF_NUMBER.search(str(problem)) is None
+    if isinstance(problem, TypeError):
+        return stops.is_miscalled(problem)
+    is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_of_paddle(problem))
+    name = getattr(problem, "name", None)
+    return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))
+
+
+def given(problem: BaseException) -> list[list[int]]:
+    """The shapes of the tensors that were handed over where an error was raised, outside of the notebook's code: what
+    hangs on how many rounds the loops had has other ones with more of them."""
+    steps, step = list[TracebackType](), problem.__traceback__
+    while step is not None:
+        steps = [] if call_stack.is_cell(step.tb_frame.f_code.co_filename) else [*steps, step]
+        step = step.tb_next
+    held = [value for one in steps for value in one.tb_frame.f_locals.values()]
+    each = [part for value in held for part in (value if isinstance(value, (list, tuple)) else [value])]
+    return [list(part.shape) for part in each if isinstance(part, paddle.Tensor)]
+
+
+def _is_of_paddle(problem: AttributeError) -> bool:
+    """Whether something of Paddle's lacks the attribute."""
+    owner = getattr(problem, "obj", None)
+    home = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__module__
+    return home.partition(".")[0] == "paddle"
+
+
+def _bound(sources: Iterable[str]) -> Iterator[str]:
+    """Every name that anything in the code may bind, attributes among them."""
+    for source in sources:
+        for node in nodes(source):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                    yield name
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    yield name
+                case ast.alias(name=name, asname=other):
+                    yield other or name.partition(".")[0]
+                case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                    yield name
+                case ast.Constant(value=str(text)) if text.isidentifier():  # `globals()["name"]`, `setattr`
+                    yield text
+                case ast.Global(names=names) | ast.Nonlocal(names=names):
+                    yield from names
+
+
+_SHAPED = re.compile(r"\b(zeros|ones|full|rand|randn|empty|reshape|expand|tile|normal|uniform|randint|broadcast_to)\b")
+
+
+def fixes(sources: Iterable[str], size: int) -> bool:
+    """Whether code makes tensors of just so many samples, by a number or by a name of one."""
+    texts = [source for source in sources if _SHAPED.search(source)]
+    sized = {f"{size}"} | {
+        one.id
+        for source in texts
+        for node in nodes(source)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and node.value.value == size
+        for one in node.targets
+        if isinstance(one, ast.Name)
+    }
+    return any(_is_first(node, sized) for source in texts for node in nodes(source) if isinstance(node, ast.Call))
+
+
+def _is_first(node: ast.Call, sized: set[str]) -> bool:
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    if not _SHAPED.fullmatch(called):
+        return False
+    given = [*node.args, *(word.value for word in node.keywords)]
+    shapes = [one for one in given if isinstance(one, (ast.List, ast.Tuple)) and one.elts]
+    firsts = [one.elts[0] for one in shapes] or given[:1]
+    return any(str(getattr(one, "value", getattr(one, "id", ""))) in sized for one in firsts)

@@ -1,0 +1,63 @@
+"""What comes behind a step that is known, within its epoch: a last batch of fewer samples, an evaluation, a print.
+
+Its memory is not asked for; but an error there ends the job as surely as one in the step. It is followed up to the next
+epoch, as far as nothing undecided stands in the way, and tells of errors alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..patience import Patience, Waiting
+
+REST = Patience(3_000, 0.5)
+"""How long it is followed."""
+
+
+class Rest:
+    """How far a trace is behind the step that is known.
+
+    Attributes:
+        keep: keeps the answer as it is with the step; None: nothing behind a step is followed.
+        is_any: whether the code has anything there.
+        fixes: whether the code fixes the batch to so many samples.
+        later: updates by which the step is left later, and batches that an evaluation has more: what hangs on their
+            number is then said otherwise.
+        is_on: whether the step is known.
+        is_over: whether nothing more is followed.
+        has_short: whether the loader that trains has a last batch of fewer samples that is still to come.
+    """
+
+    def __init__(self) -> None:
+        self.keep: Callable[[], None] | None = None
+        self.is_any = False
+        self.fixes: Callable[[int], bool] = lambda _: False
+        self.later = 0
+        self.is_on = self.is_over = self.has_short = False
+        self._more = 0
+        self._waiting: Waiting | None = None
+
+    def begins(self, now: int) -> bool:
+        """Whether what is behind the step is followed, once it is known at this operation."""
+        if self.keep is None or self.is_on or not (self.is_any or self.has_short):
+            return False
+        if self._more < self.later:
+            self._more += 1
+            return True
+        self.keep()
+        self.is_on, self._more, self._waiting = True, int(self.has_short), REST.begins(now)
+        return True
+
+    def updated(self) -> None:
+        """An optimizer has updated behind the step: with the last batch, or in the next epoch."""
+        self.is_over, self._more = self._more < 1, 0
+
+    def ends(self, now: int) -> bool:
+        """Whether the program is to end at this operation."""
+        self.is_over = self.is_over or (self._waiting is not None and self._waiting.is_over(now))
+        return self.is_over
+
+    def takes_short(self) -> bool:
+        """Whether the loader is to give its last batch now."""
+        takes, self.has_short = self.has_short and self.is_on, self.has_short and not self.is_on
+        return takes

@@ -1,0 +1,131 @@
+"""A fault behind the step, within its epoch, is told of beside the figure; what runs there is never taken for one.
+
+Each of the sentences was Paddle's when the program was run for real, and each program that runs ran to its end.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import paddle, copy
+import numpy as np
+import paddle.nn.functional as F
+class Rows(paddle.io.Dataset):
+    def __init__(self, n): self.x, self.y = np.random.rand(n, 6).astype("float32"), np.zeros([n, 1], "int64")
+    def __len__(self): return len(self.x)
+    def __getitem__(self, i): return self.x[i], self.y[i]
+train = paddle.io.DataLoader(Rows(70), batch_size=16)
+test = paddle.io.DataLoader(Rows(44), batch_size=16)
+net = paddle.nn.Linear(6, 3)
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+"""
+STEP = "        F.cross_entropy(net(x), y).backward(); opt.step(); opt.clear_grad()\n"
+EPOCHS = "for epoch in range(4):\n    for x, y in train:\n" + STEP
+COUNTED = (
+    "for epoch in range(4):\n    kept = []\n    for i in range(40):\n"
+    "        x, y = paddle.rand([8, 6]), paddle.zeros([8, 1], 'int64')\n" + STEP
+)
+FAULTS = {
+    "a name that there is not": (EPOCHS + "    print(avg_loss)\n", "NameError: name 'avg_loss'"),
+    "in a function": (
+        "def fit(epochs):\n    for epoch in range(epochs):\n        for x, y in train:\n    "
+        + STEP
+        + "        schedulr.step()\nfit(4)\n",
+        "NameError: name 'schedulr'",
+    ),
+    "a shape in the evaluation": (
+        EPOCHS + "    with paddle.no_grad():\n        net(paddle.rand([20, 5]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "labels of a metric": (
+        EPOCHS + "    for x, y in test:\n        paddle.metric.accuracy(net(x), y[:, 0])\n",
+        "ValueError: (InvalidArgument) ShapeError: label's dimensions of AccuracyOp must be 2",
+    ),
+    "an attribute of Paddle's": (EPOCHS + "    opt.get_learning_rate()\n", "AttributeError: 'Adam' object has no"),
+    "a function of Paddle's": (
+        EPOCHS + "    paddle.metric.accuracy_score(1)\n",
+        "AttributeError: module",
+    ),
+    "an argument": (
+        EPOCHS + "    paddle.metric.accuracy(net(x), y, topk=1)\n",
+        "TypeError: accuracy() got",
+    ),
+    "of a counted loop": (
+        COUNTED + "    net(paddle.rand([20, 5]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a last batch of a fixed size": (
+        "h = paddle.zeros([16, 3])\nfor x, y in train:\n    F.cross_entropy(net(x) + h, y).backward()\n"
+        "    opt.step()\n    opt.clear_grad()\n",
+        "ValueError: (InvalidArgument) Broadcast dimension mismatch. Operands could not be broadcast together with the "
+        "shape of X = [6, 3]",
+    ),
+    "a last batch that is reshaped": (
+        EPOCHS.replace("in train:\n", "in train:\n        x = x.reshape([16, 2, 3]).flatten(1)\n")
+        + "    print(epoch)\n",
+        "ValueError: (InvalidArgument) The 'shape' in ReshapeOp is invalid",
+    ),
+}
+RUNS = {
+    "nothing": EPOCHS,
+    "the best is kept": "best = 0\n" + EPOCHS + "    with paddle.no_grad():\n"
+    "        right = sum(int((net(x).argmax(1, keepdim=True) == y).sum()) for x, y in test)\n"
+    "    if right > best:\n        best, state = right, copy.deepcopy(net.state_dict())\n"
+    "net.set_state_dict(state)\n",
+    "as many as rounds": COUNTED.replace(STEP, STEP + "        if i % 10 == 9: kept.append(float(net(x).sum()))\n")
+    + "    print(kept[3], paddle.to_tensor(kept).reshape([4]))\n    paddle.ones([i + 1]).reshape([40])\n",
+    "stacked": COUNTED.replace(STEP, STEP + "        if i > 5: kept.append(net(x).detach())\n")
+    + "    paddle.stack(kept).reshape([34, 8, 3])\n",
+    "bound in a late round": COUNTED.replace(STEP, STEP + "        if i == 39: last = i\n") + "    print(last)\n",
+    "sizes of all tests": EPOCHS + "    found = []\n    for x, y in test:\n        found.append(net(x).numpy())\n"
+    "    F.cross_entropy(paddle.to_tensor(np.concatenate(found)), paddle.to_tensor(test.dataset.y))\n",
+    "a metric": "m = paddle.metric.Accuracy()\n" + EPOCHS + "    m.reset()\n    for x, y in test:\n"
+    "        m.update(m.compute(net(x), y))\n    print(m.accumulate())\n",
+    "a last batch that is taken": "h = paddle.zeros([16, 6])\n"
+    + EPOCHS.replace("in train:\n", "in train:\n        x = x + h[:x.shape[0]]\n"),
+    "caught": EPOCHS + "    try:\n        net(paddle.rand([3, 7]))\n    except Exception as e:\n        print(e)\n",
+    "a count": "step = 0\n"
+    + EPOCHS.replace(STEP, STEP + "        step += 1\n")
+    + "    assert step % 5 == 0\n    paddle.ones([step]).reshape([epoch + 1, 5])\n",
+}
+CHILD = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, source in json.load(sys.stdin):
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu"})
+    rows = [[row[0], row[1], row[2]] for row in found.get("storages", [])]
+    notes = [note["code"] for note in found["notes"]]
+    print(json.dumps([name, {"status": found["status"], "stop": found.get("stop"), "rows": rows, "notes": notes}]))
+"""
+
+
+@pytest.fixture(scope="module")
+def traced(run_code):
+    """Each program, and the epochs alone."""
+    faults = [(name, HEAD + source) for name, (source, _) in FAULTS.items()]
+    return run_code(CHILD, [*faults, *((f"runs: {name}", HEAD + source) for name, source in RUNS.items())])
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_told_beside_the_figure(traced, name):
+    _, sentence = FAULTS[name]
+    found = traced[name]
+    assert (found["status"], found["notes"]) == ("ok", [])
+    assert found["stop"]["error"].startswith(sentence)
+    assert found["stop"]["line"] > HEAD.count("\n")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_runs_is_no_fault(traced, name):
+    assert (traced[f"runs: {name}"]["status"], traced[f"runs: {name}"]["stop"]) == ("ok", None)
+
+
+def test_the_figure_is_that_of_the_step_alone(traced):
+    alone = traced["runs: nothing"]
+    for name in ("a name that there is not", "a shape in the evaluation", "labels of a metric"):
+        assert traced[name]["rows"] == alone["rows"]
