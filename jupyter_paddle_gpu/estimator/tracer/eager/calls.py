@@ -72,6 +72,10 @@ class Call:
             _match(self.template.returned, self.runtime.evaluate(drawn), self.shapes)
             return
         rule = rule_of(name)
+        if rule.is_convolution:  # Paddle counts on below zero where a kernel is larger than its map
+            for slot, (shape, dtype) in self.template.metas.items():
+                self.shapes[slot] = tuple(max(0, size) for size in shape), dtype
+            return
         if rule.rows is not None and self._count_rows(rule.rows):
             return
         most = max((state.array.numel for state in self.states), default=1)

@@ -227,6 +227,8 @@ REFUSED |= {
 REFUSED |= {
     "a number of many": training(loss="net(x)", after="").replace("loss.backward()", "loss.item()"),
     "a backward pass of a number": training(loss="float(net(x).mean())"),
+    "a kernel larger than its map": "import paddle\nfrom paddle import nn\n"
+    + training(x="nn.MaxPool2D(2)(nn.Conv2D(3, 1, 5)(paddle.rand([4, 3, 2, 2]))).flatten(1)"),
     "an argument that an optimizer has not": training().replace("net.parameters())", "net.parameters(), lr=0.1)"),
     "an interface that Paddle has no more": "import paddle\nimport paddle.fluid as fluid\n" + training(),
     "a part that a package has no more": "from sklearn.externals import joblib\n" + training(),
