@@ -24,6 +24,7 @@ class Rest:
         later: updates by which the step is left later, and batches that an evaluation has more: what hangs on their
             number is then said otherwise.
         is_on: whether the step is known.
+        is_awaited: whether the step is known, and left later.
         is_over: whether nothing more is followed.
         has_short: whether the loader that trains has a last batch of fewer samples that is still to come.
     """
@@ -33,7 +34,7 @@ class Rest:
         self.is_any = False
         self.fixes: Callable[[int], bool] = lambda _: False
         self.later = 0
-        self.is_on = self.is_over = self.has_short = False
+        self.is_on = self.is_over = self.has_short = self.is_awaited = False
         self._more = 0
         self._waiting: Waiting | None = None
 
@@ -43,8 +44,10 @@ class Rest:
             return False
         if self._more < self.later:
             self._more += 1
+            self.is_awaited = True
             return True
         self.keep()
+        self.is_awaited = False
         self.is_on, self._more, self._waiting = True, int(self.has_short), REST.begins(now)
         return True
 

@@ -41,8 +41,7 @@ EVALUATION = Patience(60_000, 8.0)
 MORE = Patience(300_000, 30.0)
 """How long further trainings are looked for behind the first one."""
 BY_HAND, MANY_BY_HAND = 5, 200
-"""Updates by hand after which the step is known: where nothing that runs speaks of an optimizer, or one of the program's
-own has stepped; where something does, which then has not come for long."""
+"""Updates by hand that tell a step: of an optimizer of the program's own or of none; where others were spoken of."""
 
 
 class StepSeen(BaseException):
@@ -92,7 +91,6 @@ class StepWatch:
         self.rest = Rest()
         self._passages = Passages()
         self._left: Passage | None = None
-        """What is being left."""
         self._more: Waiting | None = None
         """What is left for further trainings."""
         self._gives_up: Waiting | None = None
@@ -277,8 +275,8 @@ class StepWatch:
             self._evaluation = EVALUATION.begins(self.runtime.ledger.now)
 
     def _seen(self) -> None:
-        """End the training, or the program, unless the rest of the epoch is followed. What it lets go of by that,
-        whenever garbage is collected, was alive when the step ended."""
+        """End the training, or the program, or follow the rest of the epoch. What goes by that was alive when the step
+        ended."""
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
         if self.rest.begins(self.runtime.ledger.now):
@@ -369,7 +367,7 @@ class StepWatch:
             raise StepSeen
         if self._gives_up is not None and self.window is None and not self._ends and self._gives_up.is_over(now):
             raise StepSeen
-        is_open = self.window is None or (self.rest.keep is not None and not self.rest.is_on)
+        is_open = self.window is None or self.rest.is_awaited
         if is_open or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
             return
         raise StepSeen

@@ -227,8 +227,6 @@ REFUSED |= {
 REFUSED |= {
     "a number of many": training(loss="net(x)", after="").replace("loss.backward()", "loss.item()"),
     "a backward pass of a number": training(loss="float(net(x).mean())"),
-    "a kernel larger than its map": "import paddle\nfrom paddle import nn\n"
-    + training(x="nn.MaxPool2D(2)(nn.Conv2D(3, 1, 5)(paddle.rand([4, 3, 2, 2]))).flatten(1)"),
     "an argument that an optimizer has not": training().replace("net.parameters())", "net.parameters(), lr=0.1)"),
     "an interface that Paddle has no more": "import paddle\nimport paddle.fluid as fluid\n" + training(),
     "a part that a package has no more": "from sklearn.externals import joblib\n" + training(),
@@ -305,6 +303,8 @@ RUNS |= {
 }
 ONLY_ON_GPU = training(loss="F.margin_cross_entropy(F.normalize(net(x)), paddle.to_tensor([0, 1, 1, 0])).mean()")
 """This Paddle has a kernel for it that does nothing."""
+LARGE_KERNEL = training(x="F.max_pool2d(F.conv2d(paddle.rand([4, 3, 2, 2]), paddle.rand([1, 3, 5, 5])), 2).flatten(1)")
+"""Paddle reads past the map; it ends some runs before it refuses what has no size."""
 BEHIND = training(behind="#---\nimport json\nfirst = json.loads('[]')[0]\n").replace("range(4)", "range(1)")
 
 
@@ -318,6 +318,7 @@ def answers():
     )
     asked = [{"name": name, "source": source} for name, source in programs.items()]
     asked += [{"name": f"only {target}", "source": ONLY_ON_GPU, "target": target} for target in ("cpu", "gpu")]
+    asked.append({"name": "large kernel", "source": LARGE_KERNEL})
     sent = "".join(json.dumps(one) + "\n" for one in asked)
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
     done = subprocess.run(command, cwd=ROOT, input=sent, capture_output=True, text=True, check=False, timeout=600)
@@ -359,6 +360,12 @@ def test_what_only_some_draws_have_out_of_bounds_is_said_beside_the_figure(answe
 def test_a_kernel_that_only_a_gpu_has_is_refused_on_a_cpu_alone(answers):
     assert answers["only cpu"]["traced"] == answers["only cpu"]["real"]
     assert answers["only gpu"]["traced"]["ended"] != "refused"
+
+
+def test_a_kernel_larger_than_its_map_gives_nothing(answers):
+    traced = answers["large kernel"]["traced"]
+    assert (traced["ended"], traced["error"]) == ("refused", "ValueError")
+    assert "[1]dimension of Input(X) is [0]" in traced["text"]
 
 
 def test_behind_the_training_the_error_stands_beside_the_figure(answers):
