@@ -73,10 +73,15 @@ def check_loader(session: Session, loader: Any) -> None:
         StaticGraphError: in static mode, where nobody knows what it gives.
         AttributeError: in dynamic mode, as Paddle 3 (`_init_thread` of its `dataloader_iter.py` asks each for a
             description that they have no more).
+        TypeError: the same, where it is no list of such: `DataLoader(data, 64)` names no batch size.
     """
+    try:
+        given = list(loader.feed_list or ())
+    except TypeError as problem:
+        raise session.refused(problem) from None
     if session.of(StaticGraphs).is_on and isinstance(getattr(loader, "dataset", None), UnseenData):
         raise StaticGraphError
-    if not session.of(StaticGraphs).is_on and any(isinstance(one, Fed) for one in loader.feed_list or ()):
+    if not session.of(StaticGraphs).is_on and any(isinstance(one, Fed) for one in given):
         raise session.refused(AttributeError(f"'{_value()}' object has no attribute 'desc'"))
 
 

@@ -50,7 +50,7 @@ def is_of_data(problem: BaseException) -> bool:
         return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
     if refused(problem) is not None:
         return True
-    if not isinstance(problem, Exception):
+    if not isinstance(problem, Exception) or is_of_types(problem):
         return False
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 
@@ -130,6 +130,19 @@ def took_unseen(problem: BaseException) -> bool:
             return True
         step = step.tb_next
     return False
+
+
+def is_of_types(problem: BaseException) -> bool:
+    """Whether Paddle's own code says that it was given something of the wrong type, and no data of unknown content:
+    `SGD(learning_rate=1)`."""
+    step = problem.__traceback__
+    if not isinstance(problem, TypeError) or step is None:
+        return False
+    while step.tb_next is not None:
+        step = step.tb_next
+    file = step.tb_frame.f_code.co_filename
+    is_said = linecache.getline(file, step.tb_lineno).strip().startswith("raise ")
+    return is_said and file.startswith(call_stack.PADDLE) and not took_unseen(problem)
 
 
 def files(step: TracebackType | None) -> Iterator[str]:

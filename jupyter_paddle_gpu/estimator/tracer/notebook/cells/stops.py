@@ -21,6 +21,7 @@ from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ..questions.wording import said
+from .absorbing import is_of_types
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
 """What is raised whatever the numbers are."""
@@ -88,7 +89,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
         return True
     if not told and not session.assumed.isdisjoint((SIZES, SELECTED)):
         return False
-    return session.is_refusal(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
+    return session.is_refusal(problem) or is_of_types(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 
 
 def is_by_type(problem: BaseException) -> bool:

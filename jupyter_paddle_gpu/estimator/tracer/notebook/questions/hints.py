@@ -90,6 +90,7 @@ def hints(
     if height and width:
         found.sides.insert(0, (height, width))
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
+    found.lengths += [value for name, value in _given(found.tree) if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
     trees = [found.tree, *map(parsed, sources[1:])]
@@ -176,6 +177,14 @@ def _is_text(node: ast.expr, texts: set[str]) -> bool:
         case ast.Call(func=ast.Attribute(attr="sub"), args=[*_, text]):
             return _is_text(text, texts)
     return False
+
+
+def _given(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """Numbers that calls in the cells give by name: `Novel(batch_size=1024, num_steps=32)`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.keyword(arg=str() as name, value=ast.Constant(value=int() as number)) if number is not True:
+                yield name, number
 
 
 def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:

@@ -29,7 +29,7 @@ class Models:
 
     @cached_property
     def _all(self) -> list[Any]:
-        found = [one for one in gc.get_objects() if isinstance(one, (paddle.nn.Layer, paddle.Model))]
+        found = [one for one in gc.get_objects() if _is_model(one)]
         return [one for one in found if self._ledger is None or not _is_of_another(one, self._ledger)]
 
     @cached_property
@@ -90,6 +90,13 @@ class Models:
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
         return [int(one[-1].weight.shape[-1]) for one in self._leaves[:2] if type(one[-1]).__name__ == "Linear"]
+
+
+def _is_model(one: Any) -> bool:
+    """Whether it is a layer, or a `paddle.Model` of one: another may be of a network that a library would have made
+    which is not here."""
+    layer = one.network if isinstance(one, paddle.Model) else one
+    return isinstance(layer, paddle.nn.Layer)
 
 
 def _is_of_another(one: Any, ledger: Ledger) -> bool:

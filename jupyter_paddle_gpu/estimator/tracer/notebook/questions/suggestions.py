@@ -63,6 +63,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
             yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
             yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
         yield from ((source[one], [one]) for one in dict.fromkeys(given))
+        for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
+            yield source[dtype, shape], [(dtype, shape[1:])]
         return
     given = list(dict.fromkeys(given))
     count = len(found.partly) or found.items or 2
@@ -164,6 +166,8 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     for weight in found.models.by_hand:
         of_rows = len(weight) == 2
         yield from _rows(size, weight[0], found) if of_rows else _pictures(size, weight[1], len(weight) - 2, found)
+    if "one_hot(" in found.text and not found.models.takes_ids:  # a recurrent layer from scratch takes ids so
+        yield from ((source, "int64", (size, length)) for source, length in _lengths(found))
     for layer in found.models.first:
         kind = type(layer).__name__
         if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
@@ -218,11 +222,12 @@ def _specification(spec: Any, size: int) -> Array | None:
 
 
 def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
-    for shape in found.printed + _written(found.text):
-        if len(shape) == rank + 2 and shape[1] == channels:
-            yield PRINTED, "float32", (size, *shape[1:])
-        if len(shape) == rank + 1 and shape[0] == channels:
-            yield PRINTED, "float32", (size, *shape)
+    for source, shapes in ((PRINTED, found.printed), (CELLS, _written(found.text))):
+        for shape in shapes:
+            if len(shape) == rank + 2 and shape[1] == channels:
+                yield source, "float32", (size, *shape[1:])
+            if len(shape) == rank + 1 and shape[0] == channels:
+                yield source, "float32", (size, *shape)
     points = [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
     for number in points:  # clouds, which the model turns round itself
         yield CELLS, "float32", (size, number, 3)

@@ -232,7 +232,66 @@ pathlib.Path('absent').mkdir()
 lines = [' '.join(f'w{n}' for n in range(2, 3 + k % 20)) for k in range(320)]
 pathlib.Path('absent/pairs.txt').write_text('\\n'.join(f'{line}\\t{line} .' for line in lines))
 """
+TYPES = """
+import paddle
+from paddle import nn
+rows = [[int(n) for n in row.split()][:8] for row in open('absent.txt').read().split('\\n')]
+data = paddle.io.TensorDataset([paddle.to_tensor(rows)])
+loader = paddle.io.DataLoader(data, LOADER)
+net = nn.Sequential(nn.Embedding(100, 8), nn.Linear(8, 2))
+optimizer = paddle.optimizer.SGD(RATE, parameters=net.parameters())
+for x, in loader:
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+OBSERVED = """
+import numpy as np, paddle
+from paddle import nn
+resized = (1, 36, 52)
+net = nn.Sequential(nn.Conv2D(1, 4, 3), nn.Flatten(), nn.Linear(6800, 2))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+batch_size = 32
+seen = open('absent.bin').read()
+for step in range(40):
+    one = np.expand_dims(seen, axis=0)
+    loss = net(paddle.to_tensor(one, dtype='float32')).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+STEPS = """
+import paddle
+from paddle import nn
+class Novel:
+    def __init__(self, batch_size, num_steps):
+        text = open('absent.txt').read()
+        letters = sorted(set(text))
+        ids = [letters.index(letter) for letter in text]
+        rows = paddle.to_tensor([ids[n:n + num_steps + 1] for n in range(len(ids) - num_steps)])
+        self.size, self.x, self.y = batch_size, rows[:, :-1], rows[:, 1:]
+    def loader(self, indices):
+        tensors = tuple(one[indices] for one in (self.x, self.y))
+        return paddle.io.DataLoader(paddle.io.TensorDataset(tensors), batch_size=self.size, shuffle=True)
+data = Novel(batch_size=64, num_steps=24)
+class Letters(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.out = nn.GRU(28, 16), nn.Linear(16, 28)
+    def forward(self, x):
+        return self.out(self.rnn(nn.functional.one_hot(x, 28))[0])
+net = Letters()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, y in data.loader(slice(0, 1000)):
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 SOURCES = {
+    "steps": STEPS,
+    "rate": TYPES.replace("LOADER", "batch_size=16").replace("RATE", "learning_rate=1"),
+    "fed": TYPES.replace("LOADER", "16").replace("RATE", "0.1"),
+    "observed": OBSERVED,
     "reviews": REVIEWS,
     "present": PRESENT + LINES.replace("DATA", "paddle.io.TensorDataset([ids, sizes, wanted, wanted_sizes])"),
     "tensors": LINES.replace("DATA", "paddle.io.TensorDataset([ids, sizes, wanted, wanted_sizes])"),
@@ -306,3 +365,41 @@ def test_what_is_made_up_to_follow_a_batch_is_in_no_figure(traced):
     held = 8 * 320 * (9 + 1 + 12 + 1)  # tensors of all lines, which a run without them does not count
     assert "tensors_uncounted" in traced["tensors"]["notes"]
     assert traced["tensors"]["peak"] == traced["present"]["peak"] - held
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "said"),
+    [
+        ("rate", 8, "TypeError: learning rate should be float or LRScheduler, got <class 'int'> here"),
+        ("fed", 9, "TypeError: 'int' object is not iterable"),
+    ],
+)
+def test_a_wrong_type_is_refused_beside_data_that_is_not_here(traced, name, line, said):
+    """`SGD(learning_rate=1)`, `DataLoader(data, 16)`, whose second argument is no batch size."""
+    assert traced[name]["status"] == "would_stop", traced[name]["questions"]
+    assert (traced[name]["stop"]["line"], traced[name]["stop"]["error"]) == (line, said)
+
+
+def test_a_model_of_a_network_that_is_not_known_is_none():
+    """`paddle.Model(Bert(...))` whose network a library would have made: it has no parameters to look at."""
+    import paddle
+
+    from jupyter_paddle_gpu.estimator.tracer.memory.ledger import Ledger
+    from jupyter_paddle_gpu.estimator.tracer.notebook.questions.models import Models
+    from jupyter_paddle_gpu.estimator.tracer.undecided.absent_data import Unseen
+
+    model = paddle.Model.__new__(paddle.Model)
+    model.network = Unseen()
+    assert model not in Models(Ledger()).wrapped
+
+
+def test_ids_that_the_program_makes_one_hot_are_suggested(traced):
+    """A recurrent layer takes them so; how many stand in a row is what a call in the cells gives by name."""
+    (asked,) = traced["steps"]["questions"]
+    assert (asked["kind"], asked["suggestion"]) == ("batch", "int64[64,24] int64[64,24]")
+
+
+def test_a_shape_in_the_cells_is_nothing_that_was_printed(traced):
+    """What was printed is so, and a program that refuses it stops; a tuple of sizes may be anything's."""
+    assert traced["observed"]["status"] != "would_stop", traced["observed"]["stop"]
+    assert [one["suggestion"] for one in traced["observed"]["questions"]] == ["float32[1,36,52]"]
