@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job
 from .base import PaddleGpuHandler, encode_plain, permitted
@@ -211,7 +213,7 @@ class LogFileHandler(PaddleGpuHandler):
         jobs = self.services.jobs
         job = await self.context.call(jobs.get, job_id)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.set_header("Content-Disposition", f'attachment; filename="{job.id}.log"')
+        self.set_header("Content-Disposition", saved_as(job, ".log"))
         since = 0
 
         def piece() -> tuple[bytes, int]:
@@ -236,9 +238,10 @@ class ReportHandler(PaddleGpuHandler):
         language = self.get_query_argument("language", None)
         translate = self.translate if language is None else page_translator(language)
         services = self.services  # the room of exports is loaded in the thread, too
+        job = await self.context.call(services.jobs.get, job_id)
         page = await self.context.call_long(lambda: services.exports.report(job_id, translate).encode())
         self.set_header("Content-Type", "text/html; charset=utf-8")
-        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.html"')
+        self.set_header("Content-Disposition", saved_as(job, ".html"))
         self.finish(page, set_content_type="text/html; charset=utf-8")
 
 
@@ -249,8 +252,9 @@ class MetricsFileHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer the metrics as CSV."""
         services = self.services
+        job = await self.context.call(services.jobs.get, job_id)
         table = await self.context.call(lambda: services.exports.metrics_csv(job_id).encode())
-        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.csv"')
+        self.set_header("Content-Disposition", saved_as(job, ".csv"))
         self.finish(table, set_content_type="text/csv; charset=utf-8")
 
 
@@ -261,11 +265,18 @@ class ArchiveHandler(PaddleGpuHandler):
     async def get(self, job_id: str) -> None:
         """Answer all that the job left as a ZIP archive, sent piece by piece."""
         services = self.services
+        job = await self.context.call(services.jobs.get, job_id)
         pieces = await self.context.call(lambda: services.exports.archive(job_id))
         self.set_header("Content-Type", "application/zip")
-        self.set_header("Content-Disposition", f'attachment; filename="{job_id}.zip"')
+        self.set_header("Content-Disposition", saved_as(job, ".zip"))
         while (piece := await self.context.call(next, pieces, None)) is not None:
             if piece:
                 self.write(piece)
                 await self.flush()
         self.finish(set_content_type="application/zip")
+
+
+def saved_as(job: Job, ending: str) -> str:
+    """How a browser saves what belongs to a job: by its name, which tells it from others in a folder, and its id."""
+    name = quote(f"{job.spec.name}-{job.id}{ending}".replace("/", "-"), safe="")
+    return f"attachment; filename=\"{job.id}{ending}\"; filename*=UTF-8''{name}"

@@ -233,7 +233,7 @@ async def test_a_job_is_taken_along_on_a_page_in_an_archive_as_a_table(api, subm
         "for n in range(3):\n    print(f'epoch {n + 1}/3 loss {1 / (n + 1)}')\n"
         "print('<script>alert(1)</script>')"
     )
-    _, job = await submit(code, environment={"KEY": "secret"})
+    _, job = await submit(code, environment={"KEY": "secret"}, name="训 a")
     await api("PATCH", "jobs", job["id"], body={"note": "<b>bold</b>"})
     await ended(job["id"])
 
@@ -257,6 +257,9 @@ async def test_a_job_is_taken_along_on_a_page_in_an_archive_as_a_table(api, subm
     )
     assert packed.getinfo("checkpoints/best.bin").file_size == 3 << 20
     assert packed.getinfo("checkpoints/best.bin").date_time[0] > 1980, "unpacked with the date of its file"
+    for path, ending in ((("report",), "html"), (("archive",), "zip"), (("metrics", "file"), "csv")):
+        said = (await fetch(*path)).headers["Content-Disposition"]
+        assert said.endswith(f"filename*=UTF-8''%E8%AE%AD%20a-{job['id']}.{ending}"), said
 
 
 async def test_notes_and_stars_stay_with_the_job(api, submit, ended):

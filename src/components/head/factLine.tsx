@@ -118,10 +118,19 @@ function FactWord(props: {
   );
 }
 
+/** Whether there is nothing that could run. */
+export function isEmpty({ cells }: INotebookFacts): boolean {
+  return !cells.some(cell => cell.source.trim());
+}
+
+export function noCode(trans: TranslationBundle): string {
+  return trans.__('There is no code in this notebook yet.');
+}
+
 /** Why there is nothing to show, as far as can be said: what could not be read may well train. */
 function nothingTrains(facts: INotebookFacts, trans: TranslationBundle): string {
-  if (!facts.cells.some(cell => cell.source.trim())) {
-    return trans.__('There is no code in this notebook yet.');
+  if (isEmpty(facts)) {
+    return noCode(trans);
   }
   if (facts.problems.length) {
     return trans.__('Nothing that could be read here trains a Paddle model.');

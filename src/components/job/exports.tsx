@@ -29,7 +29,9 @@ export function Exports({ model, brief }: { model: JobView; brief?: boolean }): 
             className="jp-PaddleGpu-button jp-mod-link"
             href={model.exportUrl(what)}
             title={brief ? says : undefined}
-            download={what === 'metrics' ? `${model.job?.spec.name}-metrics.json` : true}
+            download={
+              what === 'metrics' ? `${model.job?.spec.name}-${model.job?.id}.json` : true
+            }
           >
             {name}
           </a>

@@ -12,6 +12,7 @@ import { askedFor } from '../../models/estimate/whatIfs';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
 import { Button, Note } from '../common/pieces';
+import { isEmpty, noCode } from '../head/factLine';
 import { deviceNames } from '../devices/words';
 import { Difference } from './difference';
 import { Refusal } from './refusal';
@@ -24,6 +25,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const id = React.useId();
   const engine = model.engineOf(training);
   const refusal = refuse(engine, training);
+  const empty = !!training.facts && isEmpty(training.facts);
   const { decision, error } = submission;
   const hopeless = decision?.outcome === 'refuse' ? decision : null;
   const told = new Set([
@@ -54,7 +56,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         <Button
           look="main"
           // While it submits, a press is passed over: a button that is disabled loses the keyboard.
-          disabled={!!refusal}
+          disabled={!!refusal || empty}
           aria-busy={submission.isSubmitting}
           aria-describedby={id}
           title={[
@@ -74,7 +76,9 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
         {submission.isSubmitting
           ? trans.__('Being submitted; its step is traced first…')
-          : summary(model, training, engine, trans)}
+          : empty
+            ? noCode(trans)
+            : summary(model, training, engine, trans)}
         {different.map(words => (
           <React.Fragment key={words}>
             {' · '}

@@ -76,7 +76,7 @@ function training(request: object, more: object = {}): Training {
   return {
     request: request as IEstimateRequest,
     whatIfs: TABLE,
-    facts: { stages: { value: 8 } },
+    facts: { stages: { value: 8 }, cells: [{ source: 'import paddle' }] },
     factsError: null,
     placement: null,
     isEstimating: false,
@@ -208,4 +208,21 @@ describe('the form', () => {
     submit(box);
     expect(ask).toHaveBeenLastCalledWith({ stages: 4, packing: null, offload: null, ...rest });
   });
+});
+
+test.each([
+  [' \n', true, 'There is no code in this notebook yet.'],
+  ['import paddle', false, 'starts now']
+])('of a notebook with %j a job can be made: not %s', (source, disabled, said) => {
+  const model = {
+    engines: [],
+    engineOf: () => undefined,
+    devicesOf: () => null,
+    jobs: { list: [] }
+  } as unknown as PanelModel;
+  const box = draw(
+    <Submit model={model} training={training({}, { facts: { cells: [{ source }] } })} />
+  );
+  expect(box.querySelector('button')?.disabled).toBe(disabled);
+  expect(box.querySelector('p')?.textContent).toBe(said);
 });
