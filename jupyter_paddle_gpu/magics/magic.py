@@ -38,6 +38,17 @@ class CellError(Exception):
         return self._lines
 
 
+class Interrupted(KeyboardInterrupt):
+    """The person's own wish: to draw where in our code it came takes longer than what was interrupted."""
+
+    def __init__(self, say: Speech) -> None:
+        self._line = say("Interrupted.")
+        super().__init__(self._line)
+
+    def _render_traceback_(self) -> list[str]:
+        return [self._line]
+
+
 @magics_class
 class PaddleGpuMagics(Magics):
     """Holds one face for the kernel's life, so that a second estimate finds its worker warm."""
@@ -71,6 +82,8 @@ class PaddleGpuMagics(Magics):
                 return self._run(shlex.split(line) or ["--help"])
         except PaddleGpuError as error:
             raise CellError(error.message, say) from None
+        except KeyboardInterrupt:
+            raise Interrupted(say) from None
         except (click.ClickException, ValueError) as error:  # ValueError: a quotation mark without its other half
             with spoken(say):
                 text = error.format_message() if isinstance(error, click.ClickException) else str(error)

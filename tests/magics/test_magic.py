@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from .conftest import STEP, TRAINING
@@ -165,6 +168,30 @@ def test_a_cell_is_estimated_before_it_runs(kernel):
     _, rich, errors = running.run("%%paddle_gpu estimate --target cpu\nprint('trains nothing')")
     assert not errors, errors
     assert "Nothing that trains" in rich[0]["text/plain"]
+
+
+@pytest.mark.paddle
+def test_an_interrupted_estimate_is_over_at_once_and_the_next_one_right(kernel):
+    running, came = kernel(), []
+
+    def interrupt():
+        came.append(time.monotonic())
+        running.manager.interrupt_kernel()
+
+    running.run(TRAINING)
+    _, before, _ = running.run("%%paddle_gpu estimate" + STEP)
+    process = psutil.Process(running.manager.provisioner.process.pid)
+    for seconds in (1.0, 0.2):
+        threading.Timer(seconds, interrupt).start()
+        _, _, errors = running.run("%%paddle_gpu estimate\nwhile True:\n    paddle.rand([2])" + STEP)
+        took = time.monotonic() - came[-1]
+        assert (errors[0]["ename"], errors[0]["traceback"]) == ("Interrupted", ["Interrupted."])
+        assert took < 1.0
+        time.sleep(1)
+        assert not [one for zygote in process.children() for one in zygote.children()], "a trace goes on"
+    _, rich, errors = running.run("%%paddle_gpu estimate" + STEP)
+    assert not errors
+    assert rich[0]["text/plain"].splitlines()[:2] == before[0]["text/plain"].splitlines()[:2]
 
 
 @pytest.mark.paddle

@@ -51,6 +51,7 @@ class Process:
             ) from error
         self.pid = self._popen.pid
         self.plain = plain
+        self._once = not (settings.fork and hasattr(os, "fork"))
         self._lock = threading.Lock()
         self._futures: dict[int, Future[dict[str, Any]]] = {}
         self._greeting: Future[Greeting] = Future()
@@ -87,12 +88,32 @@ class Process:
                 future.set_result({"outcome": "gone"})
                 return future
             self._futures[message["id"]] = future
-            try:
-                write_frame(_descriptor(self._popen.stdin), message)
-            except OSError:
-                self._futures.pop(message["id"], None)
-                future.set_result({"outcome": "gone"})
+            self._write(message)
         return future
+
+    def cancel(self, number: int) -> None:
+        """Have a request end now; its reply says so."""
+        with self._lock:
+            if number not in self._futures:
+                return
+            if self._once:  # it reads nothing while it works
+                self._popen.kill()
+            else:
+                self._write({"cancel": number})
+
+    def _write(self, message: dict[str, Any]) -> None:
+        try:
+            write_frame(_descriptor(self._popen.stdin), message)
+        except OSError:
+            future = self._futures.pop(message.get("id", message.get("cancel")), None)
+            if future is not None:
+                future.set_result({"outcome": "gone"})
+        except BaseException:  # interrupted in the middle of a frame: what follows could not be read
+            self._alive = False
+            if self._popen.stdin:
+                with contextlib.suppress(OSError):
+                    self._popen.stdin.close()
+            raise
 
     def end(self) -> None:
         """Close our end, which ends the zygote and its children; kill it where that does not help."""
@@ -101,6 +122,8 @@ class Process:
             if self._popen.stdin:
                 with contextlib.suppress(OSError):
                     self._popen.stdin.close()
+        if not self._greeting.done():  # it still imports Paddle: it has no children, and reads nothing until then
+            self._popen.kill()
         # The reader ends with the process; waiting for the process itself would poll.
         self._reader.join(END_SECONDS)
         try:

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ...domain.errors import PaddleGpuError
+from .beside import waiting
 from .interpreters import Interpreter
 from .outcomes import PADDLE_BROKEN, Greeting, Outcome, outcome_of
 from .process import Process
@@ -60,7 +61,7 @@ class Worker:
         if greeting.tracer_error and do == "trace":
             return Outcome(kind="error", error={"type": "tracer", "text": greeting.tracer_error, "traceback": ""})
         chosen = limits or self.settings.limits()
-        message = {
+        message: dict[str, Any] = {
             "id": next(self._ids),
             "do": do,
             "request": request,
@@ -68,12 +69,13 @@ class Worker:
             "limits": msgspec.to_builtins(chosen),
             "libraries": libraries,
         }
-        future = process.send(message)
-        try:
-            outcome = outcome_of(future.result(chosen.wall_seconds + self.settings.grace_seconds))
-        except FutureTimeoutError:  # the zygote itself hangs
-            process.end()
-            outcome = Outcome(kind="timeout", seconds=chosen.wall_seconds)
+        with waiting(lambda: process.cancel(message["id"])):
+            future = process.send(message)
+            try:
+                outcome = outcome_of(future.result(chosen.wall_seconds + self.settings.grace_seconds))
+            except FutureTimeoutError:  # the zygote itself hangs
+                process.end()
+                outcome = Outcome(kind="timeout", seconds=chosen.wall_seconds)
         # A zygote that went idle or was killed in this very moment has not seen the request: ask its successor once.
         if outcome.kind == "gone" and again and not self._closed:
             return self.request(do, request, folder, limits, libraries=libraries, again=False)

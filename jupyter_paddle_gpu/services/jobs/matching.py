@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import msgspec
@@ -14,6 +13,7 @@ from ...domain.notebooks import NotebookFacts, own_processes
 from ...domain.placements import DeviceFigure, Placement
 from ...domain.what_ifs import EstimateRequest, for_job, only_estimated
 from ...engines.capabilities import host_bytes_of, inventory_of
+from ...estimator.workers.beside import beside
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
@@ -62,12 +62,14 @@ def match(
     judging = msgspec.structs.replace(asked, target="gpu", details=details)
     job = _of_job(request, on_cpu=on_cpu)
 
-    with ThreadPoolExecutor(1) as pool:
+    if on_cpu:
         # A step for the CPU and one for a device are traced at once: neither is the other's.
-        early = pool.submit(figures.of_all, judging if asked.target == "cpu" else job) if on_cpu else None
+        early = judging if asked.target == "cpu" else job
+        with beside(lambda: figures.of_all(early)) as traced:
+            estimate = figures.shown(request, asked)
+            traced.result()
+    else:
         estimate = figures.shown(request, asked)
-        if early is not None:
-            early.result()
     is_known = estimate.status == "ok"
     judged = figures.of_all(judging) if is_known else estimate
     settling = figures.of_all(job) if is_known or any(only_estimated(request)) else estimate

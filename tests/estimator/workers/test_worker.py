@@ -5,14 +5,16 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
 import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.estimator.workers.beside import Asked, beside
 from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings, available_memory
 from jupyter_paddle_gpu.estimator.workers.worker import Worker
@@ -116,7 +118,8 @@ def test_when_the_server_is_killed_nothing_stays(tmp_path):
     code = textwrap.dedent(f"""
         import sys, threading
         from pathlib import Path
-        from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+        from jupyter_paddle_gpu.estimator.workers.beside import Asked, beside
+from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
         from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
         from jupyter_paddle_gpu.estimator.workers.worker import Worker
         worker = Worker(find_interpreter("python3"), WorkerSettings(tracer=Path({str(BARE)!r})))
@@ -182,3 +185,76 @@ def test_a_containers_limit_counts(tmp_path):
         (tmp_path / "memory.max").write_text(limit)
         found = available_memory(tmp_path)
         assert found == expected if expected is not None else found > 3000
+
+
+SLEEP = "import time; time.sleep(60)"
+
+
+def interrupted(work, seconds=0.5):
+    """How long `work` takes to end after the main thread was interrupted."""
+    came = []
+
+    def interrupt():
+        time.sleep(seconds)
+        came.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    return time.monotonic() - came[0]
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("fork", [True, False])
+def test_an_interrupt_ends_what_was_asked_for(make_worker, tmp_path, fork):
+    worker = make_worker(fork=fork)
+    worker.start()
+    zygote = psutil.Process(worker.process_id)
+
+    assert interrupted(lambda: run(worker, SLEEP, tmp_path)) < 0.5
+    wait_for(lambda: not (zygote.children() if fork else zygote.is_running()), 5)
+    assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1
+    assert not fork or worker.process_id == zygote.pid, "the warm one goes on"
+
+
+@pytest.mark.paddle
+def test_an_interrupt_ends_what_another_thread_waits_for(make_worker, tmp_path):
+    worker = make_worker()
+    worker.start()
+    zygote, after = psutil.Process(worker.process_id), []
+
+    def asked():
+        run(worker, SLEEP, tmp_path)
+        after.append("went on")
+
+    def both():
+        with beside(asked) as other:
+            run(worker, SLEEP, tmp_path)
+            other.result()
+
+    assert interrupted(both) < 0.5
+    wait_for(lambda: not zygote.children(), 5)
+    assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1
+    assert not after
+
+
+def test_a_worker_that_still_imports_paddle_ends_at_once(make_worker):
+    worker = make_worker()
+    worker.begin()
+    wait_for(lambda: worker.process_id)
+    zygote = psutil.Process(worker.process_id)
+    since = time.monotonic()
+    worker.close()
+
+    assert time.monotonic() - since < 0.5
+    assert not zygote.is_running()
+
+
+def test_who_was_given_up_asks_for_nothing_more():
+    asked, ends = Asked(), []
+    with pytest.raises(CancelledError), asked.waiting(lambda: ends.append(1)):
+        asked.end()
+    with pytest.raises(CancelledError), asked.waiting(lambda: ends.append(2)):
+        raise AssertionError("asked")
+    assert ends == [1]
