@@ -109,7 +109,13 @@ export class Api {
   place(
     notebook: INotebookBody,
     request: IEstimateRequest,
-    choice: { engine?: string; gpus?: number; device_ids?: string[]; trace?: string }
+    choice: {
+      engine?: string;
+      gpus?: number;
+      device_ids?: string[];
+      share?: number;
+      trace?: string;
+    }
   ): Promise<IMatched> {
     return this._post('placements', { ...notebook, request, ...choice });
   }

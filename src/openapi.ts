@@ -2865,6 +2865,7 @@ export interface components {
          * @description What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy.
          *
          *     Attributes:
+         *         share: of each device's memory, as a job's.
          *         trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
          */
         PlacementBody: {
@@ -2900,6 +2901,8 @@ export interface components {
             gpus: number | null;
             /** @default [] */
             device_ids: string[];
+            /** @default null */
+            share: number | null;
             /** @default  */
             trace: string;
         };

@@ -160,7 +160,12 @@ class Placed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class RefusedError(PaddleGpuError):
     """A job that could never start on what is here, so that it is not accepted; `decision` has the ways out."""
 
-    def __init__(self, decision: Decision) -> None:
+    def __init__(self, decision: Decision, *, status: int = 409) -> None:
         reason = decision.reason
-        super().__init__(reason.code, reason.text, hint=reason.hint, status=409, **reason.params)
+        super().__init__(reason.code, reason.text, hint=reason.hint, status=status, **reason.params)
         self.decision = decision
+
+    @classmethod
+    def whoever_insists(cls, reason: Message, *, status: int) -> RefusedError:
+        """A job that is not accepted as it was asked for, whatever is here."""
+        return cls(Decision(outcome="refuse", reason=reason, searched=True, final=True), status=status)

@@ -34,12 +34,14 @@ class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fiel
     """What to match: `gpus` and `device_ids` are the person's choice, None or empty leaves it to the policy.
 
     Attributes:
+        share: of each device's memory, as a job's.
         trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
     """
 
     engine: str = ""
     gpus: int | None = None
     device_ids: tuple[str, ...] = ()
+    share: float | None = None
     trace: str = ""
 
 

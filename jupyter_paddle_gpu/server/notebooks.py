@@ -51,6 +51,7 @@ class PlacementsHandler(PaddleGpuHandler):
             engine=body.engine,
             gpus=body.gpus,
             device_ids=body.device_ids,
+            share=body.share,
             trace=body.trace,
         )
         await self.answer(matched)

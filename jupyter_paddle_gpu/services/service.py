@@ -117,6 +117,7 @@ class Services(Machine):
         engine: str = "",
         gpus: int | None = None,
         device_ids: tuple[str, ...] = (),
+        share: float | None = None,
         trace: str = "",
     ) -> Matched:
         """Read, estimate and match: the verdict on each device, the choice, and why.
@@ -125,7 +126,7 @@ class Services(Machine):
             trace: of live objects of the notebook's kernel (`live_traces`), instead of one of its cells.
         """
         check_request(request := request or EstimateRequest())
-        check_resources(Resources(gpus=gpus or 0, device_ids=device_ids))
+        check_resources(Resources(gpus=gpus or 0, device_ids=device_ids, share=share))
         live = self._estimated_from(trace) if trace else None
         if live is None:
             self.estimates.begin(source)
@@ -140,9 +141,11 @@ class Services(Machine):
             self.policies.matching,
             whole=partial(live or self.estimates.whole, source, facts),
             meant=self.estimates.meant,
+            changed=lambda asked, where: self.estimates.copy(source, asked, where, facts=None if live else facts)[1],
             engine=engine,
             gpus=gpus,
             device_ids=device_ids,
+            share=share,
         )
 
     def estimate_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:

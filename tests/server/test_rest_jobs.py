@@ -145,6 +145,24 @@ async def test_a_batch_size_without_a_name_is_refused(submit):
     assert "BATCH_SIZE = 8" in error["hint"]
 
 
+async def test_what_the_copy_cannot_have_is_refused_where_it_is_matched_too(api):
+    body = {"path": "work/a.ipynb", "content": notebook("print(1)"), "request": {"batch_size": 8}}
+    status, matched = await api("POST", "placements", body=body)
+    assert status == 200
+    assert matched["placement"]["decision"]["outcome"] == "refuse"
+    assert matched["placement"]["decision"]["reason"]["code"] == "batch_size_unnamed"
+    _, checked = await api("POST", "preflights", body=body)
+    assert checked["decision"]["reason"] == matched["placement"]["decision"]["reason"]
+
+
+async def test_a_share_that_the_engine_does_not_give_is_refused_where_it_is_matched_too(api):
+    body = {"path": "work/a.ipynb", "content": notebook("print(1)")}
+    _, matched = await api("POST", "placements", body={**body, "share": 0.5})
+    _, checked = await api("POST", "preflights", body={**body, "resources": {"share": 0.5}})
+    assert matched["placement"]["decision"]["reason"] == checked["decision"]["reason"]
+    assert matched["placement"]["decision"]["outcome"] == checked["decision"]["outcome"]
+
+
 async def test_the_same_token_is_the_same_job(submit, ended):
     _, first = await submit("print(1)", token="a")
     _, second = await submit("print(1)", token="a")

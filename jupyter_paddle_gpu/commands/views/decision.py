@@ -18,7 +18,11 @@ def refusal(decision: Decision) -> Message:
     reason = decision.reason
     options = [option for option in map(_option_of_job, decision.ways) if option]
     then = Message(code="then", text=reason.hint, params=reason.params)
-    if options:
+    if decision.final and not options:
+        return reason
+    if decision.final:
+        hint = "{then} Submit it with {options}."
+    elif options:
         hint = "{then} Submit it with {options}, or as it is with `--anyway`."
     elif decision.ways or decision.searched or reason.code == "too_few_devices":
         hint = "{then} `--anyway` submits it as it is."

@@ -88,7 +88,7 @@ class Process:
                 future.set_result({"outcome": "gone"})
                 return future
             self._futures[message["id"]] = future
-            self._write(message)
+            self._write(message, message["id"])
         return future
 
     def cancel(self, number: int) -> None:
@@ -99,13 +99,13 @@ class Process:
             if self._once:  # it reads nothing while it works
                 self._popen.kill()
             else:
-                self._write({"cancel": number})
+                self._write({"cancel": number}, number)
 
-    def _write(self, message: dict[str, Any]) -> None:
+    def _write(self, message: dict[str, Any], number: int) -> None:
         try:
             write_frame(_descriptor(self._popen.stdin), message)
         except OSError:
-            future = self._futures.pop(message.get("id", message.get("cancel")), None)
+            future = self._futures.pop(number, None)
             if future is not None:
                 future.set_result({"outcome": "gone"})
         except BaseException:  # interrupted in the middle of a frame: what follows could not be read

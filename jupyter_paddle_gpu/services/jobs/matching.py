@@ -7,6 +7,8 @@ from functools import partial
 
 import msgspec
 
+from ...domain.changes import Changes
+from ...domain.decisions import Decision, RefusedError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts, own_processes
@@ -17,12 +19,25 @@ from ...estimator.workers.beside import beside
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
-from .placing import Site, as_submitted, choice_of, engine_name, place, together, together_on
+from .placing import (
+    Site,
+    as_submitted,
+    check_changes,
+    check_precision,
+    check_share,
+    choice_of,
+    engine_name,
+    place,
+    together,
+    together_on,
+)
 
 Estimated = Callable[[EstimateRequest, Where], Estimate]
 """The notebook's estimate for a request and a place."""
 Whole = Callable[[EstimateRequest, Where], Estimate]
 """The same of all trainings that a job with the request runs."""
+Changed = Callable[[EstimateRequest, Where], Changes]
+"""What a job with a request has otherwise than the notebook."""
 Meant = Callable[[EstimateRequest, Where], EstimateRequest]
 """A request with its target: that on which a job would run, where none is asked for."""
 
@@ -36,20 +51,25 @@ def match(
     *,
     whole: Whole,
     meant: Meant,
+    changed: Changed,
     engine: str = "",
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
+    share: float | None = None,
 ) -> Matched:
     """Estimate for the devices that may be chosen, judge each of them, and decide as a submit would.
 
     Args:
         meant: settles what the estimate is for.
         policy: how many devices may train together.
-        engine, gpus, device_ids: the person's choice; empty or None leaves it to us.
+        engine, gpus, device_ids, share: the person's choice; empty or None leaves it to us.
     """
     chosen = site.engines[engine_name(site.engines, engine)]
     inventory = inventory_of(chosen, site.inventory)
-    choice = choice_of(chosen, inventory, request, gpus, device_ids, own=own_processes(facts))
+    of_share = _refused(partial(check_share, chosen, share, policy))
+    refused = _refused(partial(check_precision, request, site.policies)) or of_share
+    share = share if of_share is None else None
+    choice = choice_of(chosen, inventory, request, gpus, device_ids, share=share, own=own_processes(facts))
     request = together(request, facts, choice)
     host = partial(host_bytes_of, chosen, Resources(), inventory)
     where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
@@ -74,14 +94,30 @@ def match(
     judged = figures.of_all(judging) if is_known else estimate
     settling = figures.of_all(job) if is_known or any(only_estimated(request)) else estimate
     known = judged if judged.status == "ok" else None
-    placed = partial(place, site, known, engine=engine, choice=choice, paddle_version=estimate.paddle_version)
+    placed = partial(
+        place, site, known, engine=engine, choice=choice, share=share, paddle_version=estimate.paddle_version
+    )
     placement = placed(settling=settling)
     if on_cpu and request.details and placement.decision.outcome == "refuse":
         # What would make it fit the machine takes many traces: they are made for who needs them.
         placement = placed(settling=figures.of_all(msgspec.structs.replace(job, details=True)))
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
+    # Only now is all known that traces tell of what sizes the batch.
+    made = msgspec.structs.replace(job, details=False)
+    refused = refused or _refused(lambda: check_changes(changed(made, where)))
+    if refused is not None:
+        placement = msgspec.structs.replace(placement, decision=refused, device_ids=())
     return Matched(facts=facts, estimate=estimate, placement=_told(placement, request))
+
+
+def _refused(check: Callable[[], None]) -> Decision | None:
+    """Why a job is not accepted as it is asked for; None where it is."""
+    try:
+        check()
+    except RefusedError as error:
+        return error.decision
+    return None
 
 
 def match_trace(

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from ...devices import catalogue
-from ...domain.decisions import Choice, Decision, Limits, need_of
+from ...domain.changes import Changes
+from ...domain.decisions import Choice, Decision, Limits, RefusedError, need_of
 from ...domain.devices import Inventory, divided, shares_of, whole_of
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate, processes_of
@@ -226,24 +227,44 @@ def check_share(engine: Engine, share: float | None, policy: Policy) -> None:
     """Refuse a share of a device's memory where none can be had.
 
     Raises:
-        PaddleGpuError: `share_not_allowed` (403), `share_unknown` (400).
+        RefusedError: `share_not_allowed` (403), `share_unknown` (400).
     """
     if not is_shared(share):
         return
     if policy.sharing == "exclusive":
-        raise PaddleGpuError(
-            "share_not_allowed",
-            "The policy gives whole devices, and a share of one is asked for.",
+        why = Message(
+            code="share_not_allowed",
+            text="The policy gives whole devices, and a share of one is asked for.",
             hint="Leave the share out, or change `sharing` in the policy.",
-            status=403,
         )
+        raise RefusedError.whoever_insists(why, status=403)
     if not engine.supported_features().shares:
-        raise PaddleGpuError(
-            "share_unknown",
-            "The engine {engine} gives whole devices, and a share of one is asked for.",
+        why = Message(
+            code="share_unknown",
+            text="The engine {engine} gives whole devices, and a share of one is asked for.",
             hint="Leave the share out, or choose another engine.",
-            engine=engine.name,
+            params={"engine": engine.name},
         )
+        raise RefusedError.whoever_insists(why, status=400)
+
+
+def check_precision(request: EstimateRequest, policies: Policies) -> None:
+    """Refuse a precision that the policy does not allow. Raises `RefusedError` (403)."""
+    if request.amp not in ("O1", "O2") or policies.matching.allow_mixed_precision:
+        return
+    why = Message(
+        code="precision_not_allowed",
+        text="The policy allows no mixed precision, and {level} is asked for.",
+        hint="Submit it without, or change `allow_mixed_precision` in {file}.",
+        params={"level": request.amp, "file": policies.beside_file or policies.policy_file},
+    )
+    raise RefusedError.whoever_insists(why, status=403)
+
+
+def check_changes(changes: Changes) -> None:
+    """Refuse a job whose copy of the notebook cannot have what is asked for. Raises `RefusedError` (422)."""
+    for refusal in changes.refused:
+        raise RefusedError.whoever_insists(refusal.why, status=422)
 
 
 def place(
@@ -252,6 +273,7 @@ def place(
     *,
     engine: str = "",
     choice: Choice = Choice(),  # noqa: B008  # frozen
+    share: float | None = None,
     image: str = "",
     paddle_version: str | None = None,
     settling: Estimate | None = None,
@@ -260,6 +282,7 @@ def place(
 
     Args:
         estimate: for the GPU target, by which each device is judged; None where there is none.
+        share: as it was asked for (`choice` has none for whole devices).
         settling: of the job as a submit makes it, by which is decided what becomes of it; None, or one for the other
             target than it would run on: that is not known.
         image: a container image that the person named.
@@ -275,7 +298,7 @@ def place(
     if settling is not None and (settling.status != "ok" or (settling.target == "cpu") != alone):
         settling = None
     if features.shares:
-        share = wanted_share(choice.share, need_of(settling), inventory.devices, policy)
+        share = wanted_share(share, need_of(settling), inventory.devices, policy)
         choice = msgspec.structs.replace(choice, share=share if is_shared(share) else None)
     standing = site.standing(name, inventory, choice.share) if accelerators(inventory) else None
     resources = Resources(gpus=0 if alone else choice.gpus or 1, device_ids=choice.device_ids)

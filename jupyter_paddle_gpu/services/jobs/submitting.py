@@ -16,9 +16,8 @@ from ...domain.what_ifs import EstimateRequest, for_job, in_copy
 from ...engines.capabilities import limits_follow_estimate, options_of
 from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
-from ..policies.files import Policies
 from ..requests import Submission
-from .placing import together
+from .placing import check_changes, check_precision, together
 from .taking import Desk, Place
 from .unanswered import unanswered
 
@@ -49,9 +48,10 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         runs: whether the notebook's model cells may run for an estimate though they never did.
 
     Raises:
-        RefusedError: it can never start on what is here, and nobody insists.
-        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), why the notebook cannot
-            be changed as asked (422), `nothing_to_run` (422), and what keeps a device that was named from being used.
+        RefusedError: it can never start on what is here, and nobody insists (409), or the notebook cannot be changed
+            as asked (422).
+        PaddleGpuError: what `domain.bounds` refuses, `unknown_engine`, `option_unknown` (400), `nothing_to_run` (422),
+            and what keeps a device that was named from being used.
     """
     from ...notebook.answers import for_job as answers_for_job
     from ...notebook.changes.table import without
@@ -64,14 +64,13 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     facts = inspect_notebook(source)
     _check_runs(source, facts)
     place = Place(desk, submission, facts, runs=runs)
-    _check_precision(submission, desk.policies)
+    check_precision(submission.request, desk.policies)
 
     place.choose()
     where = place.where()
     request = together(_request(submission.request, on_gpu=place.on_gpu), facts, where.choice)
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
-    for refusal in changed.refused:
-        raise PaddleGpuError.of(refusal.why, status=422)
+    check_changes(changed)
     answers = answers_for_job(facts, without(submission.request, (), changed.written).answers)
     found = None
     if submission.estimate is not False:
@@ -154,19 +153,6 @@ def _precision(estimate: Estimate) -> Literal["", "float32", "O1", "O2"]:
         return estimate.amp
     count, size = estimate.parameters, estimate.breakdown.parameters if estimate.breakdown else 0
     return "float32" if estimate.amp == "off" and count and 4 <= size / count < 8 else ""
-
-
-def _check_precision(submission: Submission, policies: Policies) -> None:
-    """Refuse (403) a precision that the policy does not allow."""
-    if submission.request.amp in ("O1", "O2") and not policies.matching.allow_mixed_precision:
-        raise PaddleGpuError(
-            "precision_not_allowed",
-            "The policy allows no mixed precision, and {level} is asked for.",
-            hint="Submit it without, or change `allow_mixed_precision` in {file}.",
-            status=403,
-            level=submission.request.amp,
-            file=policies.beside_file or policies.policy_file,
-        )
 
 
 def _notify(policy: NoticePolicy, asked: tuple[str, ...] | None) -> tuple[str, ...]:

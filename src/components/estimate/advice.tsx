@@ -27,7 +27,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const remedies = estimate.remedies as IRemedy[];
   const total = estimate.peak_bytes ?? estimate.allocated_peak_bytes ?? 0;
   const decision = training.submission.decision ?? training.placement?.decision;
-  const isShort = decision?.outcome === 'refuse';
+  const isShort = decision?.outcome === 'refuse' && !decision.final;
   const worth = remedies.filter(
     ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
   );

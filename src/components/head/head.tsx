@@ -127,6 +127,6 @@ function inWords(
     case 'wait':
       return ['◷', trans.__('has to wait')];
     case 'refuse':
-      return ['✕', trans.__('does not fit')];
+      return ['✕', decision.final ? trans.__('not accepted') : trans.__('does not fit')];
   }
 }

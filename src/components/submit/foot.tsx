@@ -27,12 +27,13 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
   const refusal = refuse(engine, training);
   const empty = !!training.facts && isEmpty(training.facts);
   const { decision, error } = submission;
-  const hopeless = decision?.outcome === 'refuse' ? decision : null;
-  const told = new Set([
-    refusal?.code,
-    hopeless?.reason.code,
-    ...(submission.changes?.refused ?? []).map(({ why }) => why.code)
-  ]);
+  // What the copy cannot have is told beside its difference.
+  const unchanged = (submission.changes?.refused ?? []).map(({ why }) => why.code);
+  const hopeless =
+    decision?.outcome === 'refuse' && !unchanged.includes(decision.reason.code)
+      ? decision
+      : null;
+  const told = new Set([refusal?.code, hopeless?.reason.code, ...unchanged]);
   const hindrances = submission.hindrances.filter(({ code }) => !told.has(code));
   const different = differences(training, trans);
   const change = async () => {
@@ -48,7 +49,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
         {once(hindrances).map(problem => (
           <Note key={problem.code} kind="warning" message={problem} />
         ))}
-        {error && error.code !== hopeless?.reason.code && <Note kind="error" message={error} />}
+        {error && !told.has(error.code) && <Note kind="error" message={error} />}
         {hopeless && <Refusal decision={hopeless} training={training} />}
         {decision?.outcome === 'wait' && <Refusal decision={decision} training={training} />}
       </div>

@@ -300,7 +300,7 @@ export class Training {
   }
 
   private async _place(run: number, details: boolean): Promise<void> {
-    const { engine, gpus, deviceIds } = this.submission.choice;
+    const { engine, gpus, deviceIds, share } = this.submission.choice;
     const code = this._code();
     const live = this.models.chosen;
     const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
@@ -311,7 +311,8 @@ export class Training {
         {
           ...trace,
           ...(engine ? { engine } : {}),
-          ...(gpus !== null ? { gpus, device_ids: deviceIds } : {})
+          ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
+          ...(share !== null ? { share } : {})
         }
       );
     let answer = await whereChosen(

@@ -54,8 +54,8 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
 
 /** Whether a job would run at another place: what was matched no longer holds. */
 export function isElsewhere(before: IChoice, after: IChoice): boolean {
-  const place = ({ engine, gpus, deviceIds }: IChoice) =>
-    JSON.stringify([engine, gpus, deviceIds]);
+  const place = ({ engine, gpus, deviceIds, share }: IChoice) =>
+    JSON.stringify([engine, gpus, deviceIds, share]);
   return place(before) !== place(after);
 }
 

@@ -2,6 +2,7 @@
 
 import { Submit } from '../../../src/components/submit/foot';
 import type { PanelModel } from '../../../src/models/panel';
+import { ApiError } from '../../../src/api';
 import { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 import { answer, apiOn, settle, source } from '../helpers';
@@ -14,6 +15,7 @@ const model = {
   jobs: { list: [] }
 } as unknown as PanelModel;
 const sentence = (message: string, code = '') => ({ code, message, hint: '' });
+const NOTHING = { says: [], cells: [], difference: '', refused: [], written: [] };
 const decision = {
   outcome: 'refuse',
   reason: {
@@ -139,6 +141,30 @@ test('what the rules of the place refuse is not offered anyway', async () => {
     final: true
   } as unknown as typeof training.submission.decision;
   expect(offered()).toBe(false);
+});
+
+test('what the copy cannot have is told once, beside the difference', async () => {
+  const { training } = await refused();
+  const { submission } = training;
+  const why = sentence('Nothing says what sizes the batch.', 'batch_size_unnamed');
+  submission.changes = { ...NOTHING, refused: [{ change: 'batch_size', why }] };
+  submission.decision = {
+    ...decision,
+    final: true,
+    reason: why,
+    ways: []
+  } as unknown as typeof submission.decision;
+  submission.error = new ApiError(why.code, why.message, why.hint, 422);
+  const box = draw(<Submit model={model} training={training} />);
+  expect(box.textContent?.split(why.message)).toHaveLength(2);
+});
+
+test('a share of each device is matched as it is submitted', async () => {
+  const { training, sent } = await refused();
+  training.choose({ share: 0.5 });
+  await training.measure();
+  const [, body] = sent.find(([route]) => route === 'placements') ?? [];
+  expect(body).toMatchObject({ share: 0.5 });
 });
 
 test('a wait says who has the devices, and what would start sooner', async () => {

@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.bounds import check_resources
+from jupyter_paddle_gpu.domain.changes import Changes, Refusal
 from jupyter_paddle_gpu.domain.decisions import Choice, RefusedError
 from jupyter_paddle_gpu.domain.devices import Device, Inventory
 from jupyter_paddle_gpu.domain.engines import Features
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.domain.jobs.job import WantedResources
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.engines.local import LocalEngine
 from jupyter_paddle_gpu.jobs.scheduling.queue import Standing
@@ -43,6 +45,7 @@ FACTS = inspect_notebook(NOTEBOOK)
 OPEN = Estimate(status="needs_input", evidence="scan")
 FITTING = Estimate(status="ok", evidence="trace", peak_bytes=1 << 30, low=1 << 30, high=1 << 30)
 
+CARD = Device(id="GPU-0", index=0, vendor="nvidia", name="T4", memory_total=8 * GIB, memory_used=0, memory_free=8 * GIB)
 NAMED = EstimateRequest(device="T4")
 PICTURES = EstimateRequest(image_size=32)
 requests = st.sampled_from(
@@ -53,17 +56,31 @@ requests = st.sampled_from(
 class Shown:
     """Estimates for a GPU and for the CPU, of which those that are there were shown."""
 
-    def __init__(self, estimate: Estimate | None, on_cpu: Estimate | None) -> None:
-        self.estimate, self.on_cpu = estimate, on_cpu
+    def __init__(self, estimate: Estimate | None, on_cpu: Estimate | None, refused: tuple[Refusal, ...] = ()) -> None:
+        self.estimate, self.on_cpu, self.refused = estimate, on_cpu, refused
 
     def copy(self, source: Any, request: Any, where: Any, *, facts: Any = None) -> Any:
-        return source, SimpleNamespace(refused=(), written=(), says=())
+        return source, Changes(refused=self.refused)
 
     def known(self, source: Any, request: Any, where: Any) -> Estimate | None:
         return self.on_cpu if request.target == "cpu" else self.estimate
 
     def was_estimated(self, source: Any) -> bool:
         return False
+
+
+NO_PLACE = Refusal(change="batch_size", why=Message(code="batch_size_unnamed", text="Nothing says what sizes it."))
+
+
+def unchanged(request: EstimateRequest, where: Where) -> Changes:
+    return Changes()
+
+
+class Whole(LocalEngine):
+    """As one that gives no shares."""
+
+    def supported_features(self) -> Features:
+        return msgspec.structs.replace(super().supported_features(), shares=False)
 
 
 class NoGpus(LocalEngine):
@@ -73,9 +90,18 @@ class NoGpus(LocalEngine):
         return msgspec.structs.replace(super().supported_features(), gpus=False)
 
 
-@settings(max_examples=30)
-@example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED, LocalEngine())
-@example((), FITTING, Policy(), Choice(), False, 1 << 50, PICTURES, LocalEngine())
+PLAIN = Policy(allow_mixed_precision=False)
+SHARING = Policy(sharing="shared", default_share="estimate")
+
+
+@settings(max_examples=60)
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, NAMED, LocalEngine(), None, ())
+@example((), FITTING, Policy(), Choice(), False, 1 << 50, PICTURES, LocalEngine(), None, ())
+@example((CARD,), FITTING, SHARING, Choice(), False, 1 << 30, EstimateRequest(), LocalEngine(), 1.0, ())
+@example((CARD,), FITTING, SHARING, Choice(), False, 1 << 30, EstimateRequest(), LocalEngine(), 0.01, ())
+@example((CARD,), FITTING, Policy(), Choice(), False, 1 << 30, EstimateRequest(), Whole(), 0.5, ())
+@example((CARD,), FITTING, Policy(), Choice(), True, 1 << 30, EstimateRequest(), LocalEngine(), None, (NO_PLACE,))
+@example((), FITTING, PLAIN, Choice(), True, 1 << 30, EstimateRequest(amp="O1"), LocalEngine(), None, ())
 @given(
     devices(),
     estimates(),
@@ -84,7 +110,9 @@ class NoGpus(LocalEngine):
     st.booleans(),
     st.sampled_from([1 << 30, 1 << 50]),
     requests,
-    st.sampled_from([LocalEngine(), NoGpus()]),
+    st.sampled_from([LocalEngine(), NoGpus(), Whole()]),
+    st.sampled_from([None, None, 1.0, 0.5, 0.01, 6.0 * GIB]),
+    st.sampled_from([(), (), (NO_PLACE,)]),
 )
 def test_panel_preflight_and_submit_decide_the_same(
     here: tuple[Device, ...],
@@ -95,9 +123,11 @@ def test_panel_preflight_and_submit_decide_the_same(
     step: int,
     request: EstimateRequest,
     engine: LocalEngine,
+    share: float | None,
+    refused: tuple[Refusal, ...],
 ) -> None:
     inventory, named = Inventory(time=0, host=HOST, devices=here), choice
-    resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids)
+    resources = WantedResources(gpus=named.gpus, device_ids=named.device_ids, share=share)
     try:
         check_resources(resources)  # as `Services.match`
         choice = choice_of(engine, inventory, request, choice.gpus, choice.device_ids)
@@ -120,14 +150,20 @@ def test_panel_preflight_and_submit_decide_the_same(
             return found
         return msgspec.structs.replace(found, peak_bytes=1, low=1, high=1, allocated_peak_bytes=1)
 
+    def changed(asked: EstimateRequest, where: Where) -> Changes:
+        return Changes(refused=refused)
+
     of = {"meant": meant, "whole": estimated, "gpus": named.gpus, "device_ids": named.device_ids}
+    of |= {"share": share, "changed": changed}
     panel = match(Site(**settled), FACTS, estimated, request, policy, **of).placement.decision
-    if request.on_cpu and named == Choice():
+    if refused or (request.amp and not policy.allow_mixed_precision):
+        assert panel.outcome == "refuse" and panel.final
+    if not panel.final and request.on_cpu and named == Choice():
         assert panel.outcome in ("cpu", "refuse") and not panel.device_ids, "cells that take the CPU have no device"
     wish = Submission(
         request=request, resources=resources, anyway=anyway, estimate=None if estimate is not None else False
     )
-    desk = Desk(**settled, estimates=Shown(estimate, on_cpu))
+    desk = Desk(**settled, estimates=Shown(estimate, on_cpu, refused))
 
     def asked(*, runs: bool) -> Settled | RefusedError:
         try:
@@ -137,15 +173,16 @@ def test_panel_preflight_and_submit_decide_the_same(
 
     for answer in (asked(runs=False), asked(runs=True)):
         decision = answer.decision
-        if not anyway or panel.outcome != "refuse":  # who insists waits for a device
+        if not anyway or panel.outcome != "refuse" or panel.final:  # who insists waits for a device
             assert (decision.outcome, decision.reason, decision.device_ids) == (
                 panel.outcome,
                 panel.reason,
                 panel.device_ids,
             )
         if isinstance(answer, RefusedError):
-            assert (panel.outcome, anyway) == ("refuse", False)
+            assert panel.outcome == "refuse" and (panel.final or not anyway)
         elif decision.outcome in ("run", "wait"):
+            assert decision.shares == panel.shares
             assert answer.spec.resources.gpus == (choice.gpus or 1)
             assert answer.spec.resources.device_ids == choice.device_ids
         elif decision.outcome == "cpu":
@@ -171,11 +208,12 @@ def test_what_fits_the_machine_is_sought_for_who_is_refused() -> None:
         return msgspec.structs.replace(request, target=request.target or ("gpu" if request.device else "cpu"))
 
     for request in (NAMED, EstimateRequest()):
-        first = match(site, FACTS, estimated, request, Policy(), whole=estimated, meant=meant).placement.decision
+        of = {"whole": estimated, "meant": meant, "changed": unchanged}
+        first = match(site, FACTS, estimated, request, Policy(), **of).placement.decision
         assert (first.outcome, first.ways, any(one.details for one in asked)) == ("refuse", (), False)
         asked.clear()
         detailed = msgspec.structs.replace(request, details=True)
-        then = match(site, FACTS, estimated, detailed, Policy(), whole=estimated, meant=meant).placement.decision
+        then = match(site, FACTS, estimated, detailed, Policy(), **of).placement.decision
         assert [way.request for way in then.ways] == [{"batch_size": 8}]
         asked.clear()
 
@@ -200,7 +238,8 @@ def test_a_notebook_that_starts_its_processes_gets_a_device_for_each() -> None:
         meant = lambda asked, where: msgspec.structs.replace(asked, target="gpu")  # noqa: E731
         facts = inspect_notebook(notebook)
         asked = EstimateRequest()
-        panel = match(Site(**settled), facts, made, asked, Policy(), whole=made, meant=meant).placement.decision
+        of = {"whole": made, "meant": meant, "changed": unchanged}
+        panel = match(Site(**settled), facts, made, asked, Policy(), **of).placement.decision
         assert panel.outcome == outcome, panel
         desk = Desk(**settled, estimates=Shown(FITTING, None))
         try:
@@ -233,6 +272,6 @@ def test_who_asked_for_nothing_is_not_told_that_he_asked_for_the_cpu() -> None:
         def estimated(asked: EstimateRequest, where: Where) -> Estimate:
             return FITTING
 
-        of = {"meant": meant, "whole": estimated, "gpus": gpus}
+        of = {"meant": meant, "whole": estimated, "gpus": gpus, "changed": unchanged}
         found = match(site, FACTS, estimated, request, Policy(), **of).placement.decision
         assert (found.outcome, found.reason.code) == ("cpu", code)
