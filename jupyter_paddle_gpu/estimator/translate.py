@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ..domain.estimates import Question
-from ..domain.messages import Message
+from ..domain.messages import Message, Param
 from ..domain.notebooks import Place
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
@@ -17,17 +19,17 @@ NOTES: dict[str, Message] = {
     for message in (
         Message(
             code="stand_in_number",
-            text="Line {line} reads a number out of a tensor that is not computed here; a stand-in was used.",
+            text="A number is read out of a tensor that is not computed here{place}; a stand-in was used.",
             hint="Where that number decides sizes, answer for it with --set name=value.",
         ),
         Message(
             code="stand_in_branch",
-            text="A condition in line {line} depends on values that are not computed here; one way was assumed.",
+            text="A condition depends on values that are not computed here{place}; one way was assumed.",
             hint="The other branch may take more or less memory.",
         ),
         Message(
             code="branches_followed",
-            text="A condition in line {line} depends on values that are not computed here; {ways} ways were traced.",
+            text="A condition depends on values that are not computed here{place}; {ways} ways were traced.",
             hint="The figure is that of the largest; the lower end of its range is that of the smallest.",
         ),
         Message(
@@ -226,14 +228,13 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="unknown_shape_line",
-            text="Line {line}: the size of what {op} returns depends on values that are not computed here; the largest "
-            "was assumed.",
+            text="The size of what {op} returns depends on values that are not computed here{place}; the largest was "
+            "assumed.",
             hint="The lower end of the range is for the smallest, where the program runs with it.",
         ),
         Message(
             code="unknown_shape_share",
-            text="Line {line}: {op} selects by which of {classes} classes was chosen; an equal share for each was "
-            "assumed.",
+            text="{op} selects by which of {classes} classes was chosen{place}; an equal share for each was assumed.",
             hint="Balance losses train for equal shares. Uneven ones take more: the upper end of the range is for "
             "everything selected each time.",
         ),
@@ -379,15 +380,20 @@ SOURCES = {
 """Where a suggestion comes from, in place of a question's next step."""
 UNTRACEABLE = frozenset(("cell_failed",))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
+_PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
+_PLACE = Message(code="place", text=" (cell {cell}, line {line})")
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
 
 def note(traced: TracedNote) -> Message:
     """A note's sentence."""
-    params = dict(traced.params)
+    params: dict[str, Param] = {**traced.params}
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
     code = traced.code
+    if code in _PLACED:
+        where = {name: params[name] for name in ("cell", "line") if name in params}
+        params["place"] = msgspec.structs.replace(_PLACE, params=where) if len(where) == 2 else ""
     if code == "data_absent":
         code = "data_absent_of_set" if "data_set" in params else code if params.get("line") else "data_absent_unplaced"
     return _sentence(NOTES, code, params)
@@ -409,7 +415,7 @@ def question(traced: TracedQuestion) -> Question:
     )
 
 
-def _sentence(table: dict[str, Message], code: str, params: dict[str, str | int | float]) -> Message:
+def _sentence(table: dict[str, Message], code: str, params: Mapping[str, Param]) -> Message:
     template = table.get(code)
     if template is None:
         details = ", ".join(f"{name} {value}" for name, value in params.items())

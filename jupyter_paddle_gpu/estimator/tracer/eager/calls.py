@@ -80,12 +80,12 @@ class Call:
             return
         most = max((state.array.numel for state in self.states), default=1)
         largest, classes = self.runtime.of(Choices).taken(most, self.states)
-        line = call_stack.line()
+        told = call_stack.told()
         self.runtime.assumed.add(SELECTED)
         if classes:
-            self.runtime.note(SHARED, op=name, line=line, classes=classes)
+            self.runtime.note(SHARED, op=name, classes=classes, **told)
         else:
-            self.runtime.note("unknown_shape_line" if line else "unknown_shape", op=name, line=line)
+            self.runtime.note("unknown_shape_line" if told else "unknown_shape", op=name, **told)
         for slot, (shape, dtype) in self.template.metas.items():
             if any(size < 0 for size in shape):
                 known = 1 if rule.row_each else prod(size for size in shape if size > 0)

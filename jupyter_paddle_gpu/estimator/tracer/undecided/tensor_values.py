@@ -139,7 +139,7 @@ def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
     if found is None:
         # Counting right answers without gradients sizes no tensor of the training step: not worth a person's attention.
         if paddle.is_grad_enabled():
-            runtime.note("stand_in_number", line=call_stack.line())
+            runtime.note("stand_in_number", **call_stack.told())
             runtime.assumed.add(SIZES)
         return int(_numbers(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
@@ -153,7 +153,7 @@ def as_bool(runtime: Tensors, original: Any, tensor: Any) -> bool:
     value = runtime.state(tensor).array.value
     found = None if value is not None and random_numbers.goes_both_ways(value) else _known(runtime, tensor)
     if found is None:
-        runtime.note("stand_in_branch", line=call_stack.line())
+        runtime.note("stand_in_branch", **call_stack.told())
         return runtime.of(Decisions).decide(runtime.of(StepWatch).updates)
     return bool(found.all())
 

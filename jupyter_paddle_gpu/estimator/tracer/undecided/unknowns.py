@@ -44,7 +44,7 @@ def decided(stand_in: bool) -> bool:
     decisions = session.of(Decisions)
     if decisions.is_quiet(frame):
         return stand_in
-    session.note("stand_in_branch", line=frame.f_lineno)
+    session.note("stand_in_branch", **call_stack.told())
     return decisions.decide(session.of(StepWatch).updates)
 
 
