@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...domain.messages import Message
+from ...domain.notebooks import Place
 from ...domain.what_ifs import EstimateRequest
 from ..training.precision import read_amp
 from .program import Program, RefusedError
@@ -73,7 +74,7 @@ def _scale(program: Program, step: Step, loss: str, paddle: str) -> None:
     if any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in program.code.nodes):
         raise RefusedError(_READS_GRADIENTS)
     if (clipping := _clips(program)) is not None:
-        raise RefusedError(_clipped(clipping))
+        raise RefusedError(_clipped(program.code.place(clipping)))
     scaler = program.fresh("scaler")
     optimizer = program.text(call.func.value)
     top = program.top(step.backward)
@@ -120,12 +121,13 @@ def _clips(program: Program) -> ast.Call | None:
     return next((call for call in program.code.of_type(ast.Call) if program.names.last(call.func) in names), None)
 
 
-def _clipped(call: ast.Call) -> Message:
+def _clipped(place: Place) -> Message:
     return Message(
         code="amp_clips",
-        text="The loop clips gradients itself (line {line}), which float16 has multiplied by its scaler's factor.",
+        text="The loop clips gradients itself (cell {cell}, line {line}), which float16 has multiplied by its scaler's "
+        "factor.",
         hint="Give the clipping to the optimizer (grad_clip=), or ask for bfloat16, which needs no factor.",
-        params={"line": call.lineno},
+        params={"cell": place.cell + 1, "line": place.line},
     )
 
 

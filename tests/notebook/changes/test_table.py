@@ -299,3 +299,10 @@ def test_a_refused_accumulation_does_not_make_batches_smaller():
 def test_why_another_batch_cannot_be_had_is_true(cell: str, said: str) -> None:
     (refusal,) = made({"batch_size": 16}, cell)[1].refused
     assert said in refusal.why.render()
+
+
+def test_a_clipping_in_the_way_is_told_with_its_cell():
+    step = "        opt.step()"
+    clipped = LOOP.replace(step, f"        nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n{step}")
+    refused = made({"amp": "O1", "amp_dtype": "float16"}, "print(1)", clipped)[1].refused
+    assert [(one.why.code, one.why.params) for one in refused] == [("amp_clips", {"cell": 2, "line": 14})]
