@@ -86,11 +86,11 @@ export function duration(seconds: number, trans: TranslationBundle): string {
 }
 
 /** A span of time for axes, from a minute on as a stopwatch has it: `1.5 s`, `7 s`, `12:30`, `1:02:00`. */
-export function stopwatch(seconds: number): string {
+export function stopwatch(seconds: number, trans: TranslationBundle): string {
   const s = Math.max(0, Math.round(seconds));
   const tenths = Math.max(0, Math.round(seconds * 10));
   if (tenths < 600) {
-    return `${tenths / 10} s`;
+    return trans.__('%1 s', tenths / 10);
   }
   const two = (part: number) => String(part).padStart(2, '0');
   const [hours, minutes] = [Math.floor(s / 3600), Math.floor(s / 60) % 60];

@@ -6,6 +6,7 @@ import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
 
 import { AppProvider, type IApp } from './components/common/context';
+import { focusHeading } from './components/common/keptFocus';
 import { whenOpened } from './components/common/opened';
 import type { OpenNotebook } from './components/job/jobPage';
 import { paddleGpuIcon } from './icons';
@@ -18,8 +19,16 @@ import { pageOf } from './places/inView';
 const JobPage = whenOpened(async () => (await import('./pages')).JobPage);
 const JobsPageComponent = whenOpened(async () => (await import('./pages')).JobsPage);
 
+/** What stands in a tab of its own. */
+abstract class Page extends ReactWidget {
+  protected override onActivateRequest(message: Message): void {
+    super.onActivateRequest(message);
+    focusHeading(this.node);
+  }
+}
+
 /** One job. */
-export class JobWidget extends ReactWidget {
+export class JobWidget extends Page {
   constructor(
     private readonly _app: IApp,
     readonly model: JobView,
@@ -60,7 +69,7 @@ export class JobWidget extends ReactWidget {
 }
 
 /** All jobs. It listens to the server only while it is seen. */
-export class JobsWidget extends ReactWidget {
+export class JobsWidget extends Page {
   constructor(
     private readonly _app: IApp,
     private readonly _events: EventStream,

@@ -16,6 +16,19 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 """Headings of `jupyter paddle-gpu --help`, and whose commands stand below each."""
 
 
+ALIKE: Sequence[frozenset[str]] = (
+    frozenset({"--follow", "--watch", "--wait", "--tail", "--live"}),
+    frozenset({"--device-id", "--device", "--gpu", "--card"}),
+    frozenset({"--set", "--lr", "--learning-rate", "--epochs", "--parameter", "--value"}),
+    frozenset({"--time-limit", "--timeout"}),
+    frozenset({"--cron", "--every", "--repeat", "--nightly", "--schedule"}),
+    frozenset({"--env", "--environment", "--variable"}),
+    frozenset({"--engine", "--host", "--where"}),
+    frozenset({"--at-once", "--parallel", "--workers"}),
+)
+"""Options that mean the same: one command has this one, people or another command that one."""
+
+
 class Listing(click.Group):
     """A group that lists the commands below it.
 
@@ -26,6 +39,21 @@ class Listing(click.Group):
     def __init__(self, *args: object, sections: Mapping[str, Sequence[str]] | None = None, **settings: object) -> None:
         super().__init__(*args, **settings)  # type: ignore[arg-type]
         self.sections = dict(sections or {})
+
+    def invoke(self, ctx: click.Context) -> object:
+        """An option that a command does not have is answered with the one that was meant.
+
+        click looks for the most similar letters, which brings `--at` for `--watch`.
+        """
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            has = {name for one in error.ctx.command.params for name in one.opts} if error.ctx else set()
+            typed = error.option_name
+            alike = {name for words in ALIKE if typed in words for name in words}
+            if meant := sorted(name for name in has if name in alike or name.startswith(typed)):
+                vars(error)["possibilities"] = meant
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """By section, then by name."""

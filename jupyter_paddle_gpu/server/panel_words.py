@@ -93,6 +93,9 @@ IN_PANEL = {
     "these values out, run only those that fit, or submit them all the same.",
     "Name some for a variable of the notebook: `--set lr=0.1,0.01`.": "Name some for a variable of the notebook, as "
     "0.1, 0.01 for lr.",
+    "Run `pip install optuna` in the environment that submits, or search by `grid` or `random`.": (
+        "Run `pip install optuna` in JupyterLab's environment, or try all combinations, or some by chance."
+    ),
     "Name fewer values, or take some of them: `--search random --trials 20`.": "Name fewer values, or take some of "
     "them by chance.",
     "Name them in the policy file (`matching.prices`), or fetch the market's: `jupyter paddle-gpu prices --update`.": (

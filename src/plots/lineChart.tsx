@@ -3,6 +3,7 @@
  * a page. Pointer or arrow keys choose a place, whose values are read out; a table stands for it where nobody sees it.
  */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import { useApp } from '../components/common/context';
@@ -29,7 +30,7 @@ export interface ILineChartProps {
   stepsX?: readonly number[];
   stepsY?: readonly number[];
   /** Place on the axis to words, short enough for a tick. */
-  formatX?: (x: number) => string;
+  formatX?: (x: number, trans: TranslationBundle) => string;
   /** Value to words, with its unit, short enough for a tick. */
   formatY?: (y: number) => string;
   /** The place that is chosen, by pointer, keys or another chart; null when none is. */
@@ -42,7 +43,8 @@ export function LineChart(props: ILineChartProps): JSX.Element {
   const { trans } = useApp();
   const { series, limits = NONE, marks = NONE, height = 160, sync, low, high } = props;
   const { stepsX, stepsY, end } = props;
-  const { formatX = plain, formatY = plain, onCursor } = props;
+  const { formatX: words = plain, formatY = plain, onCursor } = props;
+  const formatX = (x: number) => words(x, trans);
   const [place, setPlace] = React.useState<number | null>(null);
   const [failed, setFailed] = React.useState(false);
   const node = React.useRef<HTMLDivElement>(null);

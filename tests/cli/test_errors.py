@@ -138,3 +138,21 @@ def test_help_needs_no_heavy_library(cli, environment):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["submit", "train.ipynb", "--watch"], "--follow"),
+        (["logs", "--tail"], "--follow"),
+        (["submit", "train.ipynb", "--lr", "0.1"], "--set"),
+        (["submit", "train.ipynb", "--nightly"], "--cron"),
+        (["sweeps", "show", "--watch"], "--follow"),
+        (["submit", "train.ipynb", "--batch", "3"], "--batch-size"),
+    ],
+)
+def test_an_option_that_means_another_is_answered_with_that_one(cli, notebook, arguments, meant):
+    notebook("print(1)")
+    ran = cli(*arguments)
+    assert ran.status == 2
+    assert f"Did you mean '{meant}'?" in ran.err or f"Did you mean {meant}?" in ran.err

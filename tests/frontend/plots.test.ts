@@ -1,6 +1,7 @@
 import { bytes, stopwatch } from '../../src/format';
 import { extent, lastKnown, spread } from '../../src/plots/series';
 import { BYTE_STEPS, CLOCK_STEPS, short } from '../../src/plots/steps';
+import { trans } from './helpers';
 
 test('rows of a table are spread from first to last', () => {
   expect(spread(3)).toEqual([0, 1, 2]);
@@ -34,8 +35,14 @@ test('ticks of bytes are powers of two, said without empty zeros', () => {
 });
 
 test('ticks of time are those of a clock', () => {
-  expect(CLOCK_STEPS.map(stopwatch)).toEqual(
+  expect(CLOCK_STEPS.map(step => stopwatch(step, trans))).toEqual(
     expect.arrayContaining(['0.5 s', '15 s', '1:00', '15:00', '1:00:00'])
   );
   expect([...CLOCK_STEPS].sort((a, b) => a - b)).toEqual(CLOCK_STEPS);
+});
+
+test("a tick of seconds is said in the reader's language", () => {
+  const chinese = { __: (text: string, value: string) => text.replace('%1 s', `${value} 秒`) };
+  const said = (seconds: number) => stopwatch(seconds, chinese as unknown as typeof trans);
+  expect([0.5, 15, 75].map(said)).toEqual(['0.5 秒', '15 秒', '1:15']);
 });

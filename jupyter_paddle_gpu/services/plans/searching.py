@@ -24,7 +24,7 @@ def check_installed() -> None:
         raise PaddleGpuError(
             "optuna_missing",
             "Optuna is not installed here.",
-            hint="Run `pip install 'jupyter_paddle_gpu[sweep]'`, or search by `grid` or `random`.",
+            hint="Run `pip install optuna` in the environment that submits, or search by `grid` or `random`.",
             status=409,
         )
 

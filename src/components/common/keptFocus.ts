@@ -56,3 +56,12 @@ export function useKeptFocus<T extends HTMLElement>(): React.RefObject<T> {
   }, []);
   return root;
 }
+
+/** JupyterLab gives the focus to all of a page that it opens; its heading says which one that is. */
+export function focusHeading(page: HTMLElement | null | undefined): void {
+  const heading = page?.querySelector('h1');
+  if (heading && document.activeElement === page) {
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  }
+}

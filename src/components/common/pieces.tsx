@@ -46,14 +46,20 @@ export function Prose({ text }: { text: string }): JSX.Element {
   return (
     <>
       {text
-        .split(/`([^`]+)`/)
-        .map((part, index) => (index % 2 ? <Command key={index} text={part} /> : part))}
+        .split(/`([^`]+)`([.,;:。，；：]?)/)
+        .map((part, index, parts) =>
+          index % 3 === 0 ? (
+            part
+          ) : index % 3 === 1 ? (
+            <Command key={index} text={part} end={parts[index + 1]} />
+          ) : null
+        )}
     </>
   );
 }
 
-/** What is to be typed in a terminal; a click copies it. */
-function Command({ text }: { text: string }): JSX.Element {
+/** What is to be typed in a terminal, and the sentence's mark behind it; a click copies it. */
+function Command({ text, end }: { text: string; end: string }): JSX.Element {
   const { trans } = useApp();
   const [copied, setCopied] = React.useState(false);
   const copy = async () => {
@@ -61,11 +67,17 @@ function Command({ text }: { text: string }): JSX.Element {
     setCopied(true);
   };
   if (!text.includes(' ')) {
-    return <code className="jp-PaddleGpu-command">{text}</code>;
+    return (
+      <>
+        <code className="jp-PaddleGpu-command">{text}</code>
+        {end}
+      </>
+    );
   }
   return (
     <>
-      <code className="jp-PaddleGpu-command">{text}</code>{' '}
+      <code className="jp-PaddleGpu-command">{text}</code>
+      {end}{' '}
       <Button look="link" onClick={() => void copy()} aria-label={trans.__('Copy %1', text)}>
         {copied ? trans.__('Copied') : trans.__('Copy')}
       </Button>

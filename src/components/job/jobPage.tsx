@@ -6,7 +6,7 @@ import { type IJob, isEnded } from '../../domain';
 import type { JobView } from '../../models/job/jobView';
 import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
-import { useKeptFocus } from '../common/keptFocus';
+import { focusHeading, useKeptFocus } from '../common/keptFocus';
 import { useApp, useSignal } from '../common/context';
 import { ActionFailure } from '../jobs/actionFailure';
 import { Facts } from './facts';
@@ -54,6 +54,7 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
   const { trans } = useApp();
   const { model, job, openNotebook } = props;
   const root = useKeptFocus<HTMLDivElement>();
+  React.useEffect(() => focusHeading(root.current?.parentElement), []);
   const [tab, setTab] = React.useState<Tab>('overview');
   const id = React.useId();
   const tabs: [Tab, string][] = [

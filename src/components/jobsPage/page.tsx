@@ -8,7 +8,7 @@ import type { JobsPage as Model } from '../../models/jobs/jobsPage';
 import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
-import { useKeptFocus } from '../common/keptFocus';
+import { focusHeading, useKeptFocus } from '../common/keptFocus';
 import { Busy, Button } from '../common/pieces';
 import { ActionFailure } from '../jobs/actionFailure';
 import { ScheduleList } from '../plans/scheduleList';
@@ -20,6 +20,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
   const { trans } = useApp();
   const { model, events } = props;
   const root = useKeptFocus<HTMLDivElement>();
+  React.useEffect(() => focusHeading(root.current?.parentElement), []);
   useSignal(model.changed);
   React.useEffect(() => {
     const look = model.plans.look();
