@@ -61,7 +61,7 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   const swept = async () => ((await server.json('sweeps')) as { sweeps: ISweep[] }).sweeps;
   await expect.poll(async () => (await swept())[0].state).toBe('succeeded');
   const sweeps = await swept();
-  await expect(row).toContainText(/best loss/);
+  await expect(row).toContainText(/best acc/);
   expect(sweeps[0].trials.map(({ values }) => values)).toEqual([
     { LEARNING_RATE: 0.1 },
     { LEARNING_RATE: 0.5 }

@@ -22,11 +22,11 @@ test.use({ sharesPage: true });
 test('an empty notebook is refused with a reason', async ({ page, server }) => {
   await turnTo(page, server, 'empty.ipynb');
   const panel = await openPanel(page);
-  await expect(panel.getByText('There is no code in this notebook yet.')).toBeVisible();
+  const reason = 'There is no code in this notebook yet.';
+  await expect(panel.getByRole('status').filter({ hasText: reason })).toBeVisible();
   await expect(panel.getByRole('button', { name: 'Estimate' })).toBeDisabled();
-  await submitButton(panel).click();
-  const submit = panel.getByRole('region', { name: 'Submit' });
-  await expect(submit.getByRole('alert')).toContainText('has no code to run');
+  await expect(submitButton(panel)).toBeDisabled();
+  await expect(panel.getByRole('region', { name: 'Submit' })).toContainText(reason);
   await expect(jobRow(panel, 'empty')).toHaveCount(0);
 });
 

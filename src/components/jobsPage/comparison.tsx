@@ -44,7 +44,9 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
       const head = heading.current
         .closest('.jp-PaddleGpu-jobsPage')
         ?.querySelector<HTMLElement>('.jp-PaddleGpu-jobsHead');
-      heading.current.style.scrollMarginTop = `${(head?.offsetHeight ?? 0) + ABOVE}px`;
+      const bar = head?.firstElementChild as HTMLElement | null | undefined; // all that stays in a low window
+      const height = head?.offsetHeight || bar?.offsetHeight || 0;
+      heading.current.style.scrollMarginTop = `${height + ABOVE}px`;
       heading.current.scrollIntoView({ block: 'start' });
     }
   }, [model, isRead]);
