@@ -62,6 +62,8 @@ class AbsentData:
     """Whether a batch is looked for in the program's own code before it is asked for."""
     followed: dict[str, str] = field(default_factory=dict)
     """Batches by name that the program's own code said."""
+    bound: dict[str, Any] = field(default_factory=dict)
+    """What a loop that trains binds to names of such data, as its code says it; None where it does not."""
     guessed: set[str] = field(default_factory=set)
     """Names of those whose types are a guess."""
     uncertain: dict[int, Any] = field(default_factory=dict)
@@ -182,9 +184,12 @@ class Unseen(Arithmetic):
         name: str = "",
         length: int | None = None,
         dtype: Any = None,
+        index: Any = None,
     ) -> None:
         is_asked = is_asked or (of is not None and of.__dict__["_is_asked"])
-        self.__dict__.update(_of=of, _label=label, _is_asked=is_asked, _name=name, _length=length, _dtype=dtype)
+        kept = index if made_up.is_plain(index) else None
+        held = {"_is_asked": is_asked, "_name": name, "_length": length, "_dtype": dtype, "_index": kept}
+        self.__dict__.update(held, _of=of, _label=label)
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -202,11 +207,15 @@ class Unseen(Arithmetic):
         variant = variants.present()
         if variant is not None and name in made_up.PICTURE | made_up.ARRAY:
             return made_up.method(variant, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
+        if variant is not None and name == made_up.COLUMN and self.__dict__["_label"].isidentifier():
+            return Unseen(self, label=name, length=self._count(variant))
         if variant is not None and name in made_up.LISTS:
             return lambda *_, **__: made_up.MadeUpList(self)
         return self._part(name)
 
-    def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Unseen:
+    def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
+        if self.__dict__["_label"] == made_up.COLUMN and dtype is not None:
+            return np.zeros(self.__dict__["_length"], dtype)
         return Unseen(self, length=self.__dict__["_length"], dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
@@ -216,16 +225,16 @@ class Unseen(Arithmetic):
             if (found := made_up.indexed(variant, index)) is not None:
                 return found
             if isinstance(index, slice):
-                return Unseen(self, length=len(range(self._count(variant))[_plain(index)]))
+                return Unseen(self, length=len(range(self._count(variant))[made_up.plain_slice(index)]))
         said = str(index) if isinstance(index, (str, int)) else ""
         label = "last" if said == "-1" else said
-        return self._part(label) if label.isidentifier() or label.isdecimal() else Unseen(self)
+        return self._part(label if label.isidentifier() or label.isdecimal() else "", index)
 
-    def _part(self, label: str) -> Any:
+    def _part(self, label: str, index: Any = None) -> Any:
         """A part of it; its answer, where one is given."""
-        part, session = Unseen(self, label=label), current()
+        part, session = Unseen(self, label=label, index=index), current()
         data = session.of(AbsentData) if session is not None else None
-        if data is None or not any(name.endswith(f"_{label}") for name in data.answers):
+        if data is None or not label or not any(name.endswith(f"_{label}") for name in data.answers):
             return part
         answer = data.answers.get(data.part_name(part))
         return answer if isinstance(answer, (int, float)) else part
@@ -235,6 +244,8 @@ class Unseen(Arithmetic):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """What its methods give is not known either."""
+        if self.__dict__["_label"] == made_up.COLUMN and variants.present() is not None:
+            return made_up.MadeUpList(self)
         if args and _is_token(args[0]):
             return UnknownInt(0)
         return Unseen(self, label=_CALLED)
@@ -318,9 +329,6 @@ class Unseen(Arithmetic):
             return answer
         return 0 if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
-    def __float__(self) -> float:
-        return float(self._whole())
-
     def _decided(self) -> Any:
         variant = variants.present()
         return variant.holds if variant is not None and variants.may_spend() else self._needs("number_unseen")
@@ -364,12 +372,6 @@ def _is_token(key: Any) -> bool:
 def unseen_length(name: str) -> Unseen:
     """How long data is that is not here."""
     return Unseen(label=LENGTH, name=name)
-
-
-def _plain(index: slice) -> slice:
-    """A slice whose ends are numbers."""
-    ends = (None if one is None or isinstance(one, Unseen) else one for one in (index.start, index.stop, index.step))
-    return slice(*ends)
 
 
 def is_unseen(value: Any) -> bool:

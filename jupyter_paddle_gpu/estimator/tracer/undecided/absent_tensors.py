@@ -11,6 +11,7 @@ from ..session import Session, current
 from . import variants
 from .absent_data import AbsentData, Unseen, is_unseen
 from .descriptions import described
+from .made_up import COLUMN
 from .needs import Need, NeededError
 from .running_code import assigned, is_a_step, kept, place
 from .unknowns import unknown
@@ -25,9 +26,8 @@ def tensor_of(data: Any) -> Any:
     if session is None:
         return seen.__array__()
     if variants.present() is not None:
-        return (
-            np.array(_numbers(data)) if seen is not data or seen.__dict__["_length"] else seen._needs("tensor_unseen")
-        )
+        is_open = seen is data and (not seen.__dict__["_length"] or seen.__dict__["_label"] == COLUMN)
+        return seen._needs("tensor_unseen") if is_open else np.array(_numbers(data))
     known = session.of(AbsentData)
     name = known.own_name(seen) or assigned() or known.name_of(seen)
     text = known.description(name)

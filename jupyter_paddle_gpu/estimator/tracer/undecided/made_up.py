@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from paddle.vision.transforms import functional_pil
 
+from .arithmetic import Arithmetic
 from .variants import Variant, present, unpacked_into
 
 _MODE = "RGB"
@@ -21,6 +22,8 @@ ARRAY = frozenset(("reshape", "astype", "transpose"))
 
 LISTS = frozenset(("split", "splitlines", "readlines", "tolist", "keys", "values", "items", "namelist"))
 """Methods that give a list."""
+COLUMN = "values"
+"""What of a table's column is an array, of one number a row: `table["age"].values`."""
 
 
 class MadeUpList(list[Any]):
@@ -129,3 +132,26 @@ def _cropped(index: tuple[Any, ...]) -> Any | None:
         return None
     sizes = [_COLOURS if one is None else one for one in stops]
     return np.zeros(sizes, np.float32) if stops.count(None) == 1 and stops[1] is not None else None
+
+
+_ENTRIES = 16
+"""Of an index that is kept."""
+
+
+def is_plain(index: Any) -> bool:
+    """Whether an index holds no tensor, which would count as the program's for as long as it is kept."""
+    if type(index) in {tuple, list}:
+        return len(index) <= _ENTRIES and all(map(is_plain, index))
+    if type(index) is slice:
+        return all(map(is_plain, (index.start, index.stop, index.step)))
+    return index is None or index is Ellipsis or type(index) in {bool, int, str} or _is_open(index)
+
+
+def plain_slice(index: slice) -> slice:
+    """A slice whose ends are numbers."""
+    return slice(*(None if _is_open(one) else one for one in (index.start, index.stop, index.step)))
+
+
+def _is_open(value: Any) -> bool:
+    """Whether it is a number of unknown content."""
+    return isinstance(value, Arithmetic)

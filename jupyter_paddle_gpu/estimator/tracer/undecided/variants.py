@@ -62,6 +62,8 @@ class Variants:
         self.present: Variant | None = None
         self.made: dict[int, Any] = {}
         """What functions of the program gave in this variant, by number of the function with what it was given."""
+        self.failures = 0
+        """Functions that failed when they were run again: with more data they may not."""
         self._left = 0
         self._until = 0.0
 

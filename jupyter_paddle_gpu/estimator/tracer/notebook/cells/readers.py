@@ -9,11 +9,11 @@ from typing import Any
 
 import paddle
 
-from ...patches.data import makings
+from ...patches.data import constructed, makings
 from ...undecided import variants
 
-READER, MAKER = "__reader__", "__maker__"
-"""The names under which cells find `Reader` and `maker`."""
+READER, MAKER, CONSTRUCTOR = "__reader__", "__maker__", "__constructor__"
+"""The names under which cells find `Reader`, `maker` and `constructor`."""
 
 
 def maker(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,3 +65,7 @@ class Reading:
     def again(self) -> Reading:
         """The same from its first item."""
         return Reading(self._begin)
+
+
+NAMES = {READER: Reader, MAKER: maker, CONSTRUCTOR: constructed.constructor}
+"""What cells find here."""

@@ -210,6 +210,8 @@ class CellRun:
             try:
                 exec(compile(ast.Module(own, []), name, "exec"), namespace)
                 known, done = surmises.of(own[0], namespace, before, failed=False), len(own)
+                if self._follows:
+                    makings.remember_statement(own[0], namespace, before, name)
             except BaseException as problem:
                 rest = absorbing.behind(problem, own, name) if absorbing.is_of_data(problem) else None
                 if rest is None or self._deadline.stopped or self._session.of(StepWatch).rest.is_on:
@@ -222,7 +224,7 @@ class CellRun:
                 if not again:
                     absorbing.bind_unseen(statement, namespace, self._data, problem)
                     if self._follows:
-                        makings.remember_statement(statement, namespace, name)
+                        makings.remember_statement(statement, namespace, before if rest == 1 else {}, name)
                     changing.leave_open(statement, namespace)
                 done = rest - again
             namespace.update(known)

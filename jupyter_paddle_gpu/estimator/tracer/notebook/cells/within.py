@@ -194,10 +194,13 @@ def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST
 
 
 def _kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """What remembers how a function is run: a generator, one that gives something; empty where nothing does."""
+    """What remembers how a function is run: a generator, a constructor, one that gives something; empty where nothing
+    does."""
     parts = list(_parts(function))
     if any(isinstance(one, _YIELDS) for one in parts):
         return readers.READER
+    if function.name == "__init__":
+        return readers.CONSTRUCTOR
     gives = any(isinstance(one, ast.Return) and one.value is not None for one in parts)
     return readers.MAKER if gives and not function.name.startswith("__") else ""
 
@@ -273,11 +276,31 @@ def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
 def as_described(name: str, value: Any) -> Any:
     """What a loop that trains has bound to a name: data that is not here as it was described, if it was."""
     session = current()
-    text = session.of(AbsentData).description(name) if session is not None and isinstance(value, Unseen) else None
-    if session is None or text is None:
+    if session is None or not isinstance(value, Unseen):
         return value
+    text = session.of(AbsentData).description(name)
+    if text is None:
+        return _as_made(session, name, value)
     found = data_loader.described_tensors(session, text, data_loader.described_size(session, text))
     return found[0] if isinstance(found, list) and len(found) == 1 else found
+
+
+def _as_made(session: Session, name: str, value: Unseen) -> Any:
+    """The tensor or the array that the program's own functions make of data that is not here, where they say what it
+    looks like."""
+    data = session.of(AbsentData)
+    if not data.follows:
+        return value
+    if name not in data.bound:
+        data.bound[name] = None
+        found = followed.of_value(session, value, name)
+        if isinstance(found, followed.Partial):
+            data.partly[name] = found.parts
+        elif found is not None:
+            data.followed[name] = followed.text(found)
+            data.bound[name] = followed.as_unknown(found)
+    found = data.bound[name]
+    return value if found is None else next(iter(data_loader.batches_like(session, found, 1)))
 
 
 def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
@@ -382,8 +405,7 @@ NAMES = {
     DESCRIBED: as_described,
     BATCHES: batches,
     ROUNDS: rounds,
-    readers.READER: readers.Reader,
-    readers.MAKER: readers.maker,
+    **readers.NAMES,
     **changing.NAMES,
     **stand_ins.NAMES,
 }

@@ -34,6 +34,12 @@ class Made:
     value: Value | None
 
 
+class Text(str):
+    """A description in place of a batch."""
+
+    __slots__ = ()
+
+
 def kinds(loader: Any) -> list[list[Any]]:
     """Batches of the program's own sampler that names no size, one of each kind: of each length, and of each picture's
     size that goes with the indices; empty where the sampler names a size or there is none."""

@@ -23,7 +23,7 @@ from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, UnseenData
 from ...undecided.unknowns import unknown
 from ...undecided.variants import PAIRS, Variant, Variants, tidied
-from . import makings
+from . import makings, read_names
 from .batches import DISTINCT_SAMPLES, Made, made, repeated
 from .own_datasets import anew
 
@@ -61,8 +61,16 @@ def of_loader(runtime: Tensors, loader: Any, size: int, name: str = "") -> Any |
         ways += [lambda: _collated(runtime, loader, data_set, size)]
         ways += [lambda: _collated(runtime, loader, anew(data_set), size)]
         ways += [lambda: _collated(runtime, loader, makings.data_set_remade(data_set), size)]
+        ways += [lambda: _with_globals(runtime, loader, data_set, size)]
     ways += [partial(_first_of, runtime, making, size) for making in makings.of(loader)]
     return _first_known(runtime, ways, name)
+
+
+def _with_globals(runtime: Tensors, loader: Any, data_set: Any, size: int) -> Any:
+    """The batch of samples that are made of names of the notebook: `return features[i], labels[i]`."""
+    names = read_names.read_by(data_set, getattr(loader, "collate_fn", None))
+    with makings.globals_remade(names) as some:
+        return _collated(runtime, loader, data_set, size) if some else None
 
 
 def _first_known(runtime: Tensors, ways: Iterable[Callable[[], Any]], name: str) -> Any | Partial | None:
@@ -99,6 +107,20 @@ def of_reader(session: Session, make: Callable[[], Any], name: str = "") -> Any 
     return _first_known(session, ways, name)
 
 
+def of_value(session: Session, value: Unseen, name: str) -> Any | Partial | None:
+    """What the program's functions make of data that is not here (`x, y = get_batch()`), as `made` gives it; None where
+    their code says nothing.
+
+    Args:
+        name: as in `of_loader`.
+    """
+    assert isinstance(session, Tensors)
+    own = makings.of(value)
+    if not own or any(map(makings.is_of_model, own)):
+        return None
+    return _first_known(session, [partial(makings.remade, value)], name)
+
+
 def _first(items: Any) -> Any:
     if isinstance(items, (Unseen, str)) or items is None:
         return None
@@ -116,6 +138,7 @@ def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partia
         if partial is not None and not pair[0].holds:
             continue
         found: list[Any] = []
+        failures = runtime.of(Variants).failures
         for variant in pair:
             one = _with_labels(_made_in(runtime, variant, make))
             if one is None or isinstance(one, Unseen):
@@ -129,7 +152,7 @@ def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partia
             if other is not None and list(parts(other)) != alike[0]:
                 runtime.of(AbsentData).guessed.add(name)
             return found[0]
-        if alike[0] == alike[1]:
+        if alike[0] == alike[1] and runtime.of(Variants).failures == failures:
             return _partial(*found)  # more data would tell no more of it
         partial = partial or _partial(*found)
     return partial

@@ -32,7 +32,7 @@ from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
-from .batches import Made, bytes_of, collated, kinds, largest_shape, made
+from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
 from .own_datasets import gives_one
 
 EPOCH = 64
@@ -204,12 +204,6 @@ def fresh(session: Session, batch: Any) -> Any:
     if isinstance(batch, dict):
         return {key: fresh(session, item) for key, item in batch.items()}
     return _arrived(session, None, batch) if isinstance(batch, Made) else batch
-
-
-class Text(str):
-    """A description in place of a batch."""
-
-    __slots__ = ()
 
 
 def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import paddle
@@ -22,9 +23,11 @@ from ... import call_stack
 from ...session import current
 from ...undecided import variants
 from ...undecided.absent_data import Unseen, UnseenData, is_unseen
+from . import constructed, read_names
 
 _MADE_BY = "_paddle_gpu_made_by"
 """The attribute of a loader that holds how it was made."""
+_UNDER_WAY = object()
 _PARTS = 16
 """Entries of what a function gives that are looked at."""
 
@@ -45,12 +48,31 @@ class Making:
         """The value made once more, while samples are made up only once."""
         session = current()
         made = {} if session is None else session.of(variants.Variants).made
+        if made.get(id(self.again)) is _UNDER_WAY:
+            raise RecursionError  # what it is made of is made of it: that stays as it is
         if id(self.again) not in made or isinstance(made[id(self.again)], Iterator):
-            made[id(self.again)] = _called(self.again)
+            made[id(self.again)] = _UNDER_WAY
+            try:
+                made[id(self.again)] = _called(self.again)
+            except Exception:
+                del made[id(self.again)]
+                if session is not None:
+                    session.of(variants.Variants).failures += 1
+                raise
         value = made[id(self.again)]
         for key in self.place:
             value = value[key]
         return value
+
+
+def is_of_model(making: Making) -> bool:
+    """Whether a layer or an optimizer takes part in it: what it gives is no data, and to run it might train."""
+    again = making.again
+    given = [*again.args, *again.keywords.values()] if isinstance(again, functools.partial) else []
+    names = again.reads() if isinstance(again, _Statement) else read_names.read_by(again)
+    held = [part for one in given if call_stack.is_own(type(one)) for part in getattr(one, "__dict__", {}).values()]
+    read = (space[name] for space, name in names)
+    return any(isinstance(one, (paddle.nn.Layer, paddle.optimizer.Optimizer)) for one in (*given, *held, *read))
 
 
 def remember(given: Any, again: Callable[[], Any]) -> None:
@@ -65,19 +87,41 @@ def of(value: Any) -> list[Making]:
     return list(getattr(value, "__dict__", {}).get(_MADE_BY, ()))
 
 
-def remember_statement(statement: ast.stmt, namespace: dict[str, Any], file: str) -> None:
+def remember_statement(statement: ast.stmt, namespace: dict[str, Any], before: dict[str, Any], file: str) -> None:
     """Keep how a cell's statement made what it binds, which is not known now: `rows = [line.split() for line in
-    lines]`."""
+    lines]`.
+
+    Args:
+        before: what it binds, as it was before it ran.
+    """
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return
-    loaded = {one.id for one in ast.walk(statement.value) if isinstance(one, ast.Name)}
-    held = {name: namespace[name] for name in loaded if isinstance(namespace.get(name), Unseen)}
+    bound = _bound(statement.targets[0], namespace)
+    unseen = [one for _, one in _parts(bound, ()) if isinstance(one, Unseen)]
+    if all(map(of, unseen)):
+        return  # another name for what is remembered already, if anything
     code = compile(ast.Expression(statement.value), file, "eval")
+    held = {name: value for name, value in before.items() if isinstance(value, Unseen)}
+    remember(bound, _Statement(code, namespace, held))
 
-    def again(**unseen: Any) -> Any:
-        return eval(code, {**namespace, **unseen})
 
-    remember(_bound(statement.targets[0], namespace), functools.partial(again, **held))
+@dataclass(frozen=True, eq=False)
+class _Statement:
+    """What a cell's statement binds, by names of which those that are not known are made again."""
+
+    code: CodeType
+    names: dict[str, Any]
+    before: dict[str, Any]
+    """Of those that it binds (`text = text.lower()`), what they were before."""
+
+    def __call__(self) -> Any:
+        before = {name: remade(value) for name, value in self.before.items()}
+        with globals_remade(self.reads()):
+            return eval(self.code, {**self.names, **before})
+
+    def reads(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """The names that it reads."""
+        return read_names.read(self.code, self.names)
 
 
 def _bound(target: ast.expr, namespace: dict[str, Any]) -> Any:
@@ -90,7 +134,35 @@ def _called(again: Callable[[], Any]) -> Any:
     """What a function gives of what it was given, made again."""
     if not isinstance(again, functools.partial):
         return again()
-    return again.func(*map(remade, again.args), **{name: remade(one) for name, one in again.keywords.items()})
+    args, named = [*map(remade, again.args)], {name: remade(one) for name, one in again.keywords.items()}
+    with globals_remade(read_names.read_by(again.func)):
+        return again.func(*args, **named)
+
+
+@contextmanager
+def globals_remade(names: Iterable[tuple[dict[str, Any], str]]) -> Iterator[bool]:
+    """Have names of the program hold data that is made again, where they are of data that is not here.
+
+    Args:
+        names: those that the code reads which runs now, each with the module's or notebook's names it is one of.
+
+    Yields:
+        Whether any is made again.
+    """
+    held = [(space, name, space[name]) for space, name in names if _may_be_remade(space[name])]
+    try:
+        for space, name, value in held:
+            space[name] = remade(value)
+        yield any(space[name] is not value for space, name, value in held)
+    finally:
+        for space, name, value in held:
+            space[name] = value
+
+
+def _may_be_remade(value: Any) -> bool:
+    if isinstance(value, Unseen):
+        return bool(of(value)) or isinstance(value.__dict__["_of"], Unseen)
+    return is_unseen(value) or (constructed.holds_data(value) and not isinstance(value, UnseenData))
 
 
 def remade(value: Any) -> Any:
@@ -98,24 +170,46 @@ def remade(value: Any) -> Any:
     if type(value) in {list, tuple} and 0 < len(value) <= _PARTS:
         return type(value)(map(remade, value))
     if not isinstance(value, Unseen):
-        return value
+        return _object_remade(value) if constructed.holds_data(value) else value
     for making in of(value):
         if variants.are_over():
             break
         with suppress(Exception):  # whatever the program's code makes of made-up data tells nothing
             found = making()
-            if found is not None and not isinstance(found, Unseen):
+            if found is not None and not isinstance(found, Unseen) and not _is_by_tokens(found):
                 return found
     return _part_remade(value)
 
 
+def _is_by_tokens(value: Any) -> bool:
+    """Whether it is a vocabulary of what was made up: nothing that is made up later is found in it."""
+    return isinstance(value, dict) and isinstance(next(iter(value), None), Unseen)
+
+
 def _part_remade(value: Unseen) -> Any:
-    """`data[0]` of data that is made again."""
-    whole, label = value.__dict__["_of"], value.__dict__["_label"]
-    if isinstance(whole, Unseen) and label.isdecimal():
+    """`data[0]` and `data[:, 1:]` of data that is made again."""
+    whole, index = value.__dict__["_of"], value.__dict__["_index"]
+    if isinstance(whole, Unseen) and index is not None:
         found = remade(whole)
-        if isinstance(found, (list, tuple)) and int(label) < len(found):
-            return found[int(label)]
+        if not isinstance(found, Unseen):
+            with suppress(Exception):  # as above
+                return found[_index_remade(index)]
+    return value
+
+
+def _index_remade(index: Any) -> Any:
+    if isinstance(index, slice):
+        return slice(*map(remade, (index.start, index.stop, index.step)))
+    return tuple(map(_index_remade, index)) if isinstance(index, tuple) else remade(index)
+
+
+def _object_remade(value: Any) -> Any:
+    """An object of the program's own, made by its constructor once more."""
+    making = constructed.making_of(value)
+    if making is None:
+        return value
+    with suppress(Exception):  # as above
+        return Making(making, ())()
     return value
 
 
