@@ -118,8 +118,7 @@ def test_when_the_server_is_killed_nothing_stays(tmp_path):
     code = textwrap.dedent(f"""
         import sys, threading
         from pathlib import Path
-        from jupyter_paddle_gpu.estimator.workers.beside import Asked, beside
-from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
+        from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
         from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
         from jupyter_paddle_gpu.estimator.workers.worker import Worker
         worker = Worker(find_interpreter("python3"), WorkerSettings(tracer=Path({str(BARE)!r})))
