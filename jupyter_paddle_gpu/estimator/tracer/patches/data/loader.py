@@ -7,7 +7,7 @@ with those shapes. Workers and threads are not started.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -343,6 +343,8 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
         if data is not None:
             data.needs = before
         return int(size), EPOCH
+    if not isinstance(sampler, Sized):  # none, or that of a stream, which knows no end even where its data set does
+        sampler = None
     if not size:
         return 0, min(total if sampler is None else len(sampler), EPOCH)
     size = min(int(size), total) if loaders.batch_size is None else int(size)

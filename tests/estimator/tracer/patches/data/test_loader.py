@@ -149,3 +149,27 @@ def test_a_batch_is_as_the_programs_own_code_makes_it(run_child):
     assert rows["changed"]["inputs"] == ["float32[16, 3, 8, 6]", "float32[16, 4, 2]"]
     assert rows["scales"]["inputs"][0] == "float32[8, 3, 4, 6]"
     assert rows["scales"]["batch_size"] == 8
+
+
+STREAM = """
+import numpy as np, paddle
+class Data(paddle.io.IterableDataset):
+    def __iter__(self):
+        while True:
+            yield np.zeros([3, 8, 6], "float32")
+    def __len__(self):
+        return 100
+model = paddle.nn.Conv2D(3, 4, 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for x in paddle.io.DataLoader(Data(), batch_size=4, num_workers=2):
+    loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_stream_may_say_how_many_samples_it_has(run_child):
+    """Paddle's sampler of a stream has no length, whatever its data set says: PaddleMIX's autoencoder."""
+    row = run_child("trace", {"stream": STREAM})["stream"]
+    assert (row["status"], row["inputs"]) == ("ok", ["float32[4, 3, 8, 6]"])
