@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 from benchmarks.gpu_logs.collection import Figure, Log, read
 from benchmarks.gpu_logs.rebuild import error, flags, kept
+from benchmarks.gpu_logs.tables import driver, figures, summed_up
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "gpu-logs.md"
+HALVES = {"rules": "seen", "held back": "held back"}
 
 
 def test_the_collection() -> None:
@@ -43,8 +49,7 @@ def test_a_log_is_rebuilt_with_what_paddle_did_then() -> None:
 
 def test_the_estimates_table_is_the_rebuilt_one() -> None:
     for seen in ALL:
-        readings = [row for row in kept() if row["thread"] == seen.thread]
-        row = min(readings, key=lambda row: abs(row["error"]))  # the likeliest is the nearest in what was allocated
+        row = next(row for row in kept() if row["thread"] == seen.thread)  # as its own files have it
         ahead = row["estimated"]["terms"].get("batches_ahead", 0)  # of rows from before: batches wait in pinned memory
         assert (seen.kind, seen.estimated) == (row["kind"], row["estimated"]["reserved_peak_bytes"] - ahead)
         assert seen.logged == row["logged"]["reserved"]
@@ -74,3 +79,30 @@ def test_a_card_that_was_too_small_and_one_that_was_not_are_foretold() -> None:
     rows = [row for row in kept() if row.get("fits") is not None]
     wrong = [row["thread"] for row in rows if row["fits"] != row["fits_estimated"]]
     assert (len(rows), wrong) == (7, ["PaddlePaddle/PaddleDetection#6890"])
+
+
+def test_the_page_has_every_rebuilt_row_with_its_figures() -> None:
+    """And no figure of a held-back log that is none of the results."""
+    lines = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if re.match(r"\| .*\|$", line)]
+    told = []
+    for row in kept():
+        half = HALVES[row["half"]]
+        if row["logged"]["allocated"] or row["logged"]["reserved"]:
+            told.append((half, f"| {figures(row)} |"))
+        if row["logged"]["device"]:
+            told.append((half, f"| {driver(row)} |"))
+    missing = [row for row in told if not any(f"| {row[0]} |" in line and line.endswith(row[1]) for line in lines)]
+    assert missing == []
+    held_back = [
+        line for line in lines if "| held back |" in line and re.search(r"\d \| ([−+]?[\d.]+ %|inside) ", line)
+    ]
+    assert len(held_back) >= 25
+    assert [line for line in held_back if not any(line.endswith(row[1]) for row in told)] == []
+
+
+def test_the_page_sums_up_the_held_back_tests() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    for half, called in HALVES.items():
+        count, median, largest = summed_up(half)
+        said = f"Of the {count} that are {called} the median error is {median:.1%}, the largest {largest:.1%}."
+        assert said.replace("%", " %") in page

@@ -8,6 +8,9 @@ that its trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
 
 from __future__ import annotations
 
+import base64
+import gzip
+import io
 import json
 import pickle
 import sys
@@ -285,6 +288,18 @@ def captions(root: Path) -> None:
         (said / f"coco_karpathy_{part}.json").write_text(json.dumps(rows))
 
 
+def encoded(root: Path) -> None:
+    """PaddleMIX's autoencoder: a stream of lines with a caption and a picture in base 64."""
+    data = root / "ppdiffusers" / "examples" / "autoencoder" / "vae" / "data"
+    (data / "laion400m").mkdir(parents=True, exist_ok=True)
+    picture = io.BytesIO()
+    Image.new("RGB", (640, 640)).save(picture, "JPEG")
+    line = f"a\t\t{base64.b64encode(picture.getvalue()).decode()}\n"
+    with gzip.open(data / "laion400m" / "part-00000.gz", "wt") as file:
+        file.write(line * UTTERANCES)
+    (data / "filelist" / "laion400m_en.filelist").write_text("./data/laion400m/part-00000.gz\n")
+
+
 KINDS = (
     ("utils/grid.py", "coords / (shape - 1) * (max_n - min_n) + min_n",
      "coords / (shape - 1).cast(coords.dtype) * (max_n - min_n) + min_n"),
@@ -359,9 +374,8 @@ PRETRAINING = {
 """What decides of the trainer's own file; of VisualDL's writer nothing is asked."""
 
 MADE = {
-    "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX-2023": captions, "PaddleNLP": tokens,
-    "PaddleNLP-2024": masked,
-    "PASSL": classification,
+    "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
+    "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
     "Paddle3D": scenes, "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 

@@ -7,7 +7,8 @@ the same kind were logged, the range is the two-sided 90 % prediction interval o
     ln(logged max_memory_reserved / estimated reserved bytes).
 
 Its middle is the estimate: nothing of it is fitted to these figures, and their mean does not speak for another. So each
-log counts one degree of freedom. With fewer than three logs there is none. Kinds with fewer of their own (mixed
+log counts one degree of freedom. A log that may be read in several ways counts as its own files have it, not as comes
+nearest. With fewer than three logs there is none. Kinds with fewer of their own (mixed
 precision, rows that masks select, no convolutions, sizes drawn, shapes that alternate, several cards) have the interval
 of all logs, and the range is never narrower than without them. `docs/gpu-logs.md` has the table;
 `tests/test_gpu_logs.py` holds it equal to `benchmarks/results/gpu_logs.json`.
@@ -43,18 +44,19 @@ class Seen(NamedTuple):
 
 
 SAME_SHAPES = (
-    Seen("PaddlePaddle/PaddleGAN#828", "generation", 12935614000, 13111791872),
+    Seen("PaddlePaddle/PaddleGAN#828", "generation", 12935571328, 13111791872),
     Seen("PaddlePaddle/PaddleSpeech#3604", "speech", 16687437760, 16623753728),
     Seen("PaddlePaddle/PaddleOCR#16562", "text detection", 11995345600, 11876696063),
-    Seen("2025/08/30 18:00:18", "text detection", 14845701824, 15316025343),
+    Seen("2025/08/30 18:00:18", "text detection", 14635986624, 15316025343),
 )
-"""Nets with convolutions in float32 whose batches take the same in every step; no card is named there."""
+"""Nets with convolutions in float32 whose batches take the same in every step; no card is named there. The last may be
+read in two ways; nothing but the figures speaks against its file as it is, which is also the one that widens."""
 MIXED = (
     Seen("PaddleNLP Qwen2.5-0.5B", "language", 14184565760, 13404016640),
     Seen("PaddlePaddle/PaddleMIX#342", "multimodal", 27496478464, 27679784959),
 )
 """Trainings in mixed precision whose batches take the same in every step; no card is named there either."""
-SELECTED = (Seen("PaddlePaddle/Paddle3D#426", "3d", 21988282400, 21461481472),)
+SELECTED = (Seen("PaddlePaddle/Paddle3D#426", "3d", 21988279936, 21461481472),)
 """Of float32 with convolutions, where masks select rows; no card is named."""
 ALTERNATING = (
     Seen("2025/06/25 18:24:53", "text recognition", 12890189824, 12785811455),

@@ -63,7 +63,7 @@ def test_the_interval_is_students():
 
 def test_every_log_lies_within_the_interval():
     factors = limits(SAME_SHAPES)
-    assert factors is not None and 0.95 < factors[0] < 1 < factors[1] < 1.05
+    assert factors is not None and 0.94 < factors[0] < 1 < factors[1] < 1.06
     assert all(factors[0] <= one.logged / one.estimated <= factors[1] for one in SAME_SHAPES)
     widest = limits(ALL)
     assert widest is not None and widest[0] < factors[0] and factors[1] < widest[1]
@@ -98,7 +98,7 @@ def test_a_kind_with_fewer_logs_is_never_narrower_than_all_scatter(peak):
     factors = limits(ALL)
     assert factors is not None
     outside = [one.thread for one in ALL if not factors[0] <= one.logged / one.estimated <= factors[1]]
-    assert outside == ["PaddleNLP Qwen2.5-0.5B"]  # one of nine, by 0.006
+    assert outside == ["PaddleNLP Qwen2.5-0.5B"]  # one of nine, by 0.003
     found = peak(msgspec.structs.replace(STILL, amp="O2"))
     assert (found.terms.logs, found.terms.mixed_logs) == (len(ALL), len(MIXED))
     pages = found.terms.mapped_low - found.reserved
@@ -110,7 +110,7 @@ def test_a_kind_with_fewer_logs_is_never_narrower_than_all_scatter(peak):
 
 
 def test_few_workspaces_leave_the_whole_interval(peak):
-    """The seal detector of 2025-08-30 reserved 3.3 % more than its estimate, whose workspaces are next to nothing."""
+    """The seal detector of 2025-08-30 reserved 4.6 % more than its estimate, whose workspaces are next to nothing."""
     found, factors = peak(STILL), limits(SAME_SHAPES)
     assert factors is not None
     assert found.terms.mapped_low == found.terms.mapped_high
