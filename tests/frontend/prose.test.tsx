@@ -1,8 +1,8 @@
 import * as React from 'react';
 
-import { focusHeading } from '../../../src/components/common/keptFocus';
-import { Prose } from '../../../src/components/common/pieces';
-import { draw } from '../drawing';
+import { focusHeading } from '../../src/components/common/keptFocus';
+import { Prose } from '../../src/components/common/pieces';
+import { draw } from './drawing';
 
 test.each([
   ['装好 `pip install timm`。', '装好 pip install timm。 Copy'],
