@@ -78,6 +78,7 @@ class Inference:
         self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
     ) -> Template:
         """A template, where neither eager mode nor the program builder refuses the call."""
+        _check_known(name, call)
         asked = rule_of(name).asked
         is_asked = bool(metas) and asked not in {Asked.IF_REFUSED, Asked.TYPES_ALONE}
         by_type = _BY_TYPES.get(asked) == len(metas)
@@ -200,6 +201,15 @@ class Inference:
             if found is None:
                 return None
         return found
+
+
+def _check_known(name: str, call: tuple[Callable[..., Any], Any, Any]) -> None:
+    """Paddle's reading of a type (`label.astype(logit.dtype)` below its own Python) does not come back with an
+    exception from a value that only says that it is not known: it ends the process."""
+    for given in (*call[1], *call[2].values()):
+        if getattr(type(given), "is_not_known", False):
+            given.__array__()  # raises what is to be known
+            raise TypeError(f"{name}() was given {given!r} for an attribute")
 
 
 def _is_small(args: Any, kwargs: Any) -> bool:

@@ -18,6 +18,9 @@ COMPUTED = "="
 class Arithmetic:
     """What a value of unknown content does as a number (`absent_data.Unseen`)."""
 
+    is_not_known = True
+    """What operators ask before they read an attribute (`program/inference`)."""
+
     @abstractmethod
     def _answer(self) -> int | float | None:
         """The number that was answered for it."""

@@ -30,10 +30,11 @@ def _folder(session: Session, original: Callable[..., Any], self: Any, *args: An
     """A folder of pictures; where it is not here its pictures are made up when a batch is looked for."""
     try:
         original(self, *args, **kwargs)
-    except (OSError, RuntimeError):  # RuntimeError: no picture is in it
-        if not session.of(AbsentData).follows:
-            raise
+    except (OSError, RuntimeError) as problem:  # RuntimeError: no picture is in it
         named = dict(zip(("root", "loader", "extensions", "transform"), args, strict=False)) | kwargs
+        if not session.of(AbsentData).follows:
+            _walked_nothing(named.get("root"), problem)
+            raise
         self.transform = named.get("transform")
         self.loader = _opened
         self.samples = collections.defaultdict(_Sample)
@@ -42,6 +43,13 @@ def _folder(session: Session, original: Callable[..., Any], self: Any, *args: An
         session.note("data_absent", cell=cell + 1, line=line, wanted=str(named.get("root")))
         self.__class__ = _absent(type(self))
         self.data = Unseen()
+
+
+def _walked_nothing(root: Any, problem: Exception) -> None:
+    """`ImageFolder` walks a folder that is not here as one without pictures, where `DatasetFolder` says that it is not
+    here."""
+    if isinstance(problem, RuntimeError) and isinstance(root, (str, os.PathLike)) and not os.path.exists(root):  # noqa: PTH110
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(root)) from problem
 
 
 class _Sample(Unseen):
