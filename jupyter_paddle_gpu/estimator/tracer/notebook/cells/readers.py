@@ -9,11 +9,16 @@ from typing import Any
 
 import paddle
 
-from ...patches.data import constructed, makings
+from ...patches.data import constructed, followed, makings
+from ...patches.data import loader as data_loader
+from ...session import Session, current
 from ...undecided import variants
+from ...undecided.absent_data import AbsentData, Unseen
 
 READER, MAKER, CONSTRUCTOR = "__reader__", "__maker__", "__constructor__"
 """The names under which cells find `Reader`, `maker` and `constructor`."""
+DESCRIBED = "__as_described__"
+"""The name under which a loop that trains finds `as_described`."""
 
 
 def maker(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,5 +72,35 @@ class Reading:
         return Reading(self._begin)
 
 
-NAMES = {READER: Reader, MAKER: maker, CONSTRUCTOR: constructed.constructor}
+def as_described(name: str, value: Any) -> Any:
+    """What a loop that trains has bound to a name: data that is not here as it was described, if it was."""
+    session = current()
+    if session is None or not isinstance(value, Unseen):
+        return value
+    text = session.of(AbsentData).description(name)
+    if text is None:
+        return _as_made(session, name, value)
+    found = data_loader.described_tensors(session, text, data_loader.described_size(session, text))
+    return found[0] if isinstance(found, list) and len(found) == 1 else found
+
+
+def _as_made(session: Session, name: str, value: Unseen) -> Any:
+    """The tensor or the array that the program's own functions make of data that is not here, where they say what it
+    looks like."""
+    data = session.of(AbsentData)
+    if not data.follows:
+        return value
+    if name not in data.bound:
+        data.bound[name] = None
+        found = followed.of_value(session, value, name)
+        if isinstance(found, followed.Partial):
+            data.partly[name] = found.parts
+        elif found is not None:
+            data.followed[name] = followed.text(found)
+            data.bound[name] = followed.as_unknown(found)
+    found = data.bound[name]
+    return value if found is None else next(iter(data_loader.batches_like(session, found, 1)))
+
+
+NAMES = {READER: Reader, MAKER: maker, CONSTRUCTOR: constructed.constructor, DESCRIBED: as_described}
 """What cells find here."""

@@ -27,8 +27,6 @@ from . import absorbing, changing, readers, stand_ins, statements
 
 ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
-DESCRIBED = "__as_described__"
-"""The name under which a loop that trains finds `as_described`."""
 BATCHES = "__batches__"
 """The name under which a loop that trains finds `batches`."""
 ROUNDS = "__rounds__"
@@ -93,7 +91,7 @@ class Within(ast.NodeTransformer):
         names = (
             [name for name in statements.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
         )
-        lines = "\n".join(f"{name} = {DESCRIBED}({name!r}, {name})" for name in names)
+        lines = "\n".join(f"{name} = {readers.DESCRIBED}({name!r}, {name})" for name in names)
         return [self._guarded(self._inside(node)), *(_at(node, lines) if all(map(str.isidentifier, names)) else ())]
 
     def _guarded(self, node: ast.stmt) -> ast.stmt:
@@ -273,36 +271,6 @@ def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
     return [ast.Constant(name), ast.Constant("to_tensor" in body or "to_variable" in body)]
 
 
-def as_described(name: str, value: Any) -> Any:
-    """What a loop that trains has bound to a name: data that is not here as it was described, if it was."""
-    session = current()
-    if session is None or not isinstance(value, Unseen):
-        return value
-    text = session.of(AbsentData).description(name)
-    if text is None:
-        return _as_made(session, name, value)
-    found = data_loader.described_tensors(session, text, data_loader.described_size(session, text))
-    return found[0] if isinstance(found, list) and len(found) == 1 else found
-
-
-def _as_made(session: Session, name: str, value: Unseen) -> Any:
-    """The tensor or the array that the program's own functions make of data that is not here, where they say what it
-    looks like."""
-    data = session.of(AbsentData)
-    if not data.follows:
-        return value
-    if name not in data.bound:
-        data.bound[name] = None
-        found = followed.of_value(session, value, name)
-        if isinstance(found, followed.Partial):
-            data.partly[name] = found.parts
-        elif found is not None:
-            data.followed[name] = followed.text(found)
-            data.bound[name] = followed.as_unknown(found)
-    found = data.bound[name]
-    return value if found is None else next(iter(data_loader.batches_like(session, found, 1)))
-
-
 def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
     """The numbers that a loop that trains counts; as many as a steady step needs, where data says how many."""
     try:
@@ -402,7 +370,6 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
 
 
 NAMES = {
-    DESCRIBED: as_described,
     BATCHES: batches,
     ROUNDS: rounds,
     **readers.NAMES,
