@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import select
 import signal
@@ -353,6 +352,8 @@ def _answer(work: Callable[[], dict[str, Any]], writing: int, private: str) -> N
 
 def _own_positions() -> None:
     """Open anew the files that the kernel has open: reading moves a position that a forked process shares with it."""
+    import fcntl  # not on Windows, where no kernel is forked
+
     folder = Path("/proc/self/fd")
     for link in list(folder.iterdir()) if folder.is_dir() else ():
         number = int(link.name)
