@@ -110,7 +110,7 @@ def calibrate(
 
 
 def no_gpu() -> PaddleGpuError:
-    """The refusal where no device was named and there is no GPU: nothing is begun that teaches nothing."""
+    """The refusal where there is no GPU: nothing is begun that teaches nothing."""
     return PaddleGpuError(
         "calibrate_no_gpu",
         "There is no GPU here that could be measured.",

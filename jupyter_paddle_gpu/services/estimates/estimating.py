@@ -194,19 +194,14 @@ class Estimating:
         """Run the estimator's suite on a device of this machine and keep what it teaches.
 
         Args:
-            device: Paddle's name, `gpu:0` or `cpu`; empty: the first GPU.
+            device: Paddle's name, `gpu:0` or `cpu`, or what else a card is called; empty: the first GPU.
 
         Raises:
-            PaddleGpuError: no device is named and there is no GPU (409), or as the suite.
+            PaddleGpuError: there is no GPU (409), or none that is called so (400), or as the suite.
         """
-        from ...estimator.calibration.calibrate import calibrate, no_gpu
+        from ...estimator.calibration.calibrate import calibrate
 
-        real = [item for item in self.inventory().devices if not item.simulated and item.vendor != "cpu"]
-        if not (device or real):
-            raise no_gpu()
-        chosen = device or "gpu:0"
-        index = chosen.removeprefix("gpu:")
-        card = next((item for item in real if item.number == index), None)
+        card = targets.to_measure(device, self.inventory().devices)
         accelerator = targets.of_device(card, self.find) if card is not None else None
 
         def look(since: float) -> Device | None:
@@ -218,7 +213,7 @@ class Estimating:
 
         return calibrate(
             self.estimator(),
-            device=chosen,
+            device="cpu" if card is None else f"{targets.GPU}:{card.number}",
             accelerator=accelerator,
             kernel_name=kernel_name,
             look=look,

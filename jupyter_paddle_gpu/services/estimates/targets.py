@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from ...devices.makers.registry import makers
 from ...domain.devices import Accelerator, Device, Inventory, device_called
 from ...domain.errors import PaddleGpuError
 from ...domain.what_ifs import EstimateRequest
@@ -15,6 +16,8 @@ NEAR = 0.6
 """From this likeness on (difflib's ratio) a known name is suggested for a mistyped one."""
 SIZES = 6
 """Sizes of memory that stand for the catalogue where this machine has no accelerator, the smallest first."""
+GPU = "gpu"
+"""Paddle's word for the devices whose allocator the calibration reads."""
 Find = Callable[[str], Accelerator | None]
 Pick = Callable[[Sequence[Device]], Device | None]
 
@@ -113,3 +116,29 @@ def of_device(device: Device, find: Find) -> Accelerator | None:
         usable_bytes=device.memory_total,
         compute_capability=device.compute_capability,
     )
+
+
+def to_measure(named: str, devices: Sequence[Device]) -> Device | None:
+    """The whole card of this machine that a calibration runs on, by what it is called; without a name the first. None:
+    the CPU, where that is named.
+
+    Raises:
+        PaddleGpuError: `calibrate_no_gpu` (409), `device_unknown` (400), `device_ambiguous` (409).
+    """
+    from ...estimator.calibration.calibrate import no_gpu
+
+    if named.strip().lower() == "cpu":
+        return None
+    whole = [device for device in devices if not device.simulated and device.parent is None]
+    real = [device for device in whole if (maker := makers().named(device.vendor)) and maker.set_device == GPU]
+    if not real:
+        raise no_gpu()
+    card = device_called(named, real) if named else real[0]
+    if card is None:
+        raise PaddleGpuError(
+            "device_unknown",
+            "There is no device {device} here.",
+            hint="`jupyter paddle-gpu gpus` lists them.",
+            device=named[:80],
+        )
+    return card

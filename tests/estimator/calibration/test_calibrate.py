@@ -18,6 +18,7 @@ from jupyter_paddle_gpu.estimator.calibration.calibrate import calibrate, taken
 from jupyter_paddle_gpu.estimator.calibration.suite import PROGRAMS
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.services.estimates.estimating import Estimating
+from jupyter_paddle_gpu.services.estimates.targets import to_measure
 
 HOST = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
 
@@ -51,12 +52,30 @@ def test_without_a_gpu_it_says_so(service):
     assert "gpu:0" in raised.value.message.render() and "--device cpu" in raised.value.message.render_hint()
 
 
-def test_where_no_gpu_is_and_none_is_named_it_begins_nothing():
+@pytest.mark.parametrize("named", ["", "gpu:0", "npu:0", "tpu"])
+def test_where_no_gpu_is_it_begins_nothing(named):
+    """Whatever is named: Paddle's own words for such a device are no help (“The device should not be <re.Match …”)."""
     nowhere = Estimating(lambda: None, lambda: Inventory(time=0.0, host=HOST), None, None, None)
     with pytest.raises(PaddleGpuError) as raised:
-        nowhere.calibrate("", "python3", lambda message: None)
+        nowhere.calibrate(named, "python3", lambda message: None)
 
     assert raised.value.code == "calibrate_no_gpu" and "--device cpu" in raised.value.message.render_hint()
+
+
+def test_the_card_that_is_measured_is_one_that_is_here():
+    cards = [
+        Device(id="a", index=0, vendor="nvidia", name="Nobody's", simulated=True, kind="gpu"),
+        Device(id="b", index=3, vendor="nvidia", name="RTX 4090", kind="gpu"),
+        Device(id="c", index=4, vendor="nvidia", name="A100", kind="gpu"),
+        Device(id="d", index=4, slice=1, parent="c", vendor="nvidia", name="A100", kind="gpu"),
+        Device(id="e", index=0, vendor="ascend", name="910B", kind="npu"),
+    ]
+    assert [to_measure(named, cards).id for named in ("", "gpu:3", "3", "GPU 4", "c")] == ["b", "b", "b", "c", "c"]
+    assert to_measure("CPU", cards) is None
+    for named in ("gpu:0", "4:1", "npu:0", "tpu"):
+        with pytest.raises(PaddleGpuError) as raised:
+            to_measure(named, cards)
+        assert raised.value.code == "device_unknown" and named in raised.value.message.render()
 
 
 def test_without_paddle_it_says_what_to_install(service, tmp_path, monkeypatch):
