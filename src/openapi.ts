@@ -3441,6 +3441,7 @@ export interface components {
          *         error: type and text of the exception, as Paddle or Python would say it.
          *         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
          *         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
+         *         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
          *         message: the sentence for people, in an estimate.
          */
         Stop: {
@@ -3451,6 +3452,8 @@ export interface components {
             raised: components["schemas"]["Place"] | null;
             /** @default  */
             device: string;
+            /** @default null */
+            changed: components["schemas"]["Message"] | null;
             /** @default null */
             message: components["schemas"]["Message"] | null;
         };

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import threading
 from functools import cached_property
@@ -143,7 +144,8 @@ class TerminalFace(Face):
     def source(self, notebook: str | None, arguments: tuple[str, ...] = ()) -> NotebookSource:
         """The notebook by its path; a terminal has none at hand."""
         if not notebook:
-            raise no_notebook()
+            newest = max(Path().glob("*.ipynb"), key=lambda path: path.stat().st_mtime, default=Path("train.ipynb"))
+            raise no_notebook(click.get_current_context().info_name or "estimate", shlex.quote(str(newest)))
         return self.services.open(Path(notebook), arguments=arguments)
 
     def show(self, view: View, *, as_json: bool) -> None:

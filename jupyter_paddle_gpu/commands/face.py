@@ -120,8 +120,12 @@ class Face(ABC):
         return None
 
 
-def no_notebook() -> PaddleGpuError:
-    """There is no notebook at hand and none was named."""
+def no_notebook(command: str, notebook: str = "train.ipynb") -> PaddleGpuError:
+    """There is no notebook at hand and none was named. `notebook`: one that may be meant."""
     return PaddleGpuError(
-        "no_notebook", "No notebook was named.", hint="Give its path: `jupyter paddle-gpu estimate train.ipynb`."
+        "no_notebook",
+        "No notebook was named.",
+        hint="Give its path: `jupyter paddle-gpu {command} {notebook}`.",
+        command=command,
+        notebook=notebook,
     )

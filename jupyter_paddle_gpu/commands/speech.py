@@ -9,6 +9,8 @@ from ..domain.messages import Translate
 from ..domain.sizes import human
 from ..i18n import translator
 
+_WIDE = tuple("。，：；！？）”")
+
 
 class Speech:
     """Says things in one language: `say("{n} jobs", n=3)`. The literals are the keys of the catalogue."""
@@ -24,6 +26,14 @@ class Speech:
     def n(self, singular: str, plural: str, number: int, **fields: object) -> str:
         """One of two templates by a number: `say.n("{n} job", "{n} jobs", 3, n=3)`."""
         return self(singular if number == 1 else plural, **fields)
+
+
+def together(*sentences: str) -> str:
+    """Sentences in a row, without those that are empty; Chinese punctuation brings its own room."""
+    row = ""
+    for sentence in filter(None, sentences):
+        row += sentence if not row or row.endswith(_WIDE) else f" {sentence}"
+    return row
 
 
 def size(count: float | None) -> str:

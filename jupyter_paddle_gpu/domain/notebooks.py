@@ -12,6 +12,8 @@ from .messages import Message
 FactValue = str | int | float | bool | None
 OTHER_LANGUAGE = "notebook_other_language"
 """The code of the message that a notebook is in a language which nobody reads here."""
+OTHER_FRAMEWORK = "notebook_other_framework"
+"""The code of the message that a notebook trains with another framework than Paddle."""
 CELL_NOT_PYTHON = "cell_not_python"
 """The code of the message that a cell does not parse."""
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from .declarations import Declaration, Words, declared
-from .messages import Message
+from .messages import Message, Param
 from .notebooks import FactValue
 
 AmpLevel = Literal["off", "O1", "O2"]
@@ -306,3 +306,12 @@ def asked_for(request: EstimateRequest) -> Iterator[Message]:
         value = getattr(request, row.name)
         if value != row.default and row.words_of(value).asked:
             yield row.said(value)
+
+
+def asked_in_a_row(request: EstimateRequest) -> Message | None:
+    """The same within a sentence; None where nothing is asked otherwise."""
+    row: Message | None = None
+    for words in asked_for(request):
+        params: dict[str, Param] = {} if row is None else {"before": row, "words": words}
+        row = words if row is None else Message(code="asked_in_a_row", text="{before}, {words}", params=params)
+    return row

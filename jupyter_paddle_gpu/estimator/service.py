@@ -21,8 +21,8 @@ from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate, Fit
 from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
-from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_LANGUAGE, NotebookFacts
-from ..domain.what_ifs import EstimateRequest
+from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_FRAMEWORK, OTHER_LANGUAGE, NotebookFacts
+from ..domain.what_ifs import EstimateRequest, asked_in_a_row
 from . import messages, packages, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
@@ -246,7 +246,7 @@ class EstimateService:
     ) -> Estimate:
         started = time.monotonic()
         if not facts.imports_paddle and facts.loop == "none":
-            is_read = not any(one.code == OTHER_LANGUAGE for one in facts.problems)
+            is_read = not any(one.code in (OTHER_LANGUAGE, OTHER_FRAMEWORK) for one in facts.problems)
             return scanned(facts, "no_model", *([messages.NO_TRAINING] if is_read else []))
         try:
             interpreter, replaced = _interpreter(facts)
@@ -276,6 +276,8 @@ class EstimateService:
                 estimate, read = asked(request)
         elif not is_known:
             changed.among = trainings.among(estimate)
+        if estimate.status == "would_stop" and msgspec.structs.replace(request, details=False) != as_written:
+            estimate = _by_what_is_changed(estimate, asked(as_written)[0], request)
         facts = read
         estimate = msgspec.structs.replace(
             _with_run(estimate, facts, request),
@@ -341,6 +343,15 @@ class EstimateService:
 def _told(trace: Trace, *, behind: bool) -> Stop | None:
     """Where the notebook would end, with the sentence that says so."""
     return None if trace.stop is None else trace.stop.told(behind=behind)
+
+
+def _by_what_is_changed(estimate: Estimate, written: Estimate, request: EstimateRequest) -> Estimate:
+    """An estimate that stops, with what was asked named where the notebook as it is written does not stop."""
+    changed = asked_in_a_row(request)
+    if estimate.stop is None or changed is None or written.status != "ok":
+        return estimate
+    stop = msgspec.structs.replace(estimate.stop, changed=changed)
+    return msgspec.structs.replace(estimate, stop=stop.told(behind=False))
 
 
 def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..domain.messages import Message
-from ..domain.notebooks import OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
+from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
 from .cells import ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
@@ -25,6 +25,8 @@ from .training.precision import read_amp, read_distribution, read_processes
 from .training.roles import read_roles
 
 _PADDLE = LIBRARIES | {"paddle"}
+_OTHERS = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "mxnet": "MXNet", "mindspore": "MindSpore"}
+"""Frameworks whose trainings look like Paddle's, by the package that is imported."""
 
 
 def inspect_notebook(source: NotebookSource) -> NotebookFacts:
@@ -59,14 +61,19 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     amp, amp_dtype = read_amp(code, names, reader)
     layers = models.layer_facts()
     packages = {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}
+    imports_paddle = not packages.isdisjoint(_PADDLE)
+    other = "" if imports_paddle else next((name for package, name in _OTHERS.items() if package in packages), "")
+    problems = [cell.problem for cell in cells if cell.problem is not None]
+    if other:
+        problems.append(msgspec.structs.replace(_OTHER_FRAMEWORK, params={"framework": other}))
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,
         is_script=is_script(source.path),
         cells=tuple(cell.cell for cell in cells),
-        imports_paddle=not packages.isdisjoint(_PADDLE),
+        imports_paddle=imports_paddle,
         trainer=next((family for package, family in TRAINERS.items() if package in packages), ""),
-        loop=reader.training.kind,
+        loop="none" if other else reader.training.kind,
         layers=layers,
         model=model,
         optimizer=optimizer,
@@ -87,7 +94,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         ),
         commands=commands,
         requirements=read_requirements(magic for _, magic in magics),
-        problems=tuple(cell.problem for cell in cells if cell.problem is not None),
+        problems=tuple(problems),
         printed=printed_in(source.content["cells"]),
     )
 
@@ -99,6 +106,11 @@ def _unbound(fact: Fact | None, foreign: set[Place]) -> Fact | None:
     return msgspec.structs.replace(fact, name="")
 
 
+_OTHER_FRAMEWORK = Message(
+    code=OTHER_FRAMEWORK,
+    text="This notebook trains with {framework}; only trainings of Paddle are estimated.",
+    hint="It can be submitted all the same, and runs as it is.",
+)
 _TOO_DEEP = Message(
     code="notebook_too_deep",
     text="The code of this notebook is nested too deeply to be read.",

@@ -71,7 +71,7 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
     assert "There is no figure" in ran.out and "gets no images" in ran.out
     ran = cli("estimate", notebook("print(1)", name="plain.ipynb"))
     assert ran.status == 4
-    assert "Nothing that trains" in ran.out
+    assert "No training of Paddle" in ran.out
 
 
 @pytest.mark.paddle

@@ -42,6 +42,12 @@ def test_errors(cli, notebook, arguments, status, code):
     assert ran.err == ""
 
 
+@pytest.mark.parametrize("command", ["estimate", "fit", "submit", "sweep", "apply"])
+def test_the_command_that_lacks_a_notebook_is_shown_with_one(cli, notebook, command):
+    notebook("print(1)", name="my own.ipynb")
+    assert f"`jupyter paddle-gpu {command} 'my own.ipynb'`" in cli(command).err
+
+
 @pytest.mark.parametrize("content", [b"\x89PNG\r\n\0", b"", b"[]"], ids=repr)
 def test_what_is_no_notebook(cli, tmp_path, content):
     (tmp_path / "odd.ipynb").write_bytes(content)

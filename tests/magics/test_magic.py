@@ -167,7 +167,7 @@ def test_a_cell_is_estimated_before_it_runs(kernel):
     assert text.split() == ["False", "0"]
     _, rich, errors = running.run("%%paddle_gpu estimate --target cpu\nprint('trains nothing')")
     assert not errors, errors
-    assert "Nothing that trains" in rich[0]["text/plain"]
+    assert "No training of Paddle" in rich[0]["text/plain"]
 
 
 @pytest.mark.paddle

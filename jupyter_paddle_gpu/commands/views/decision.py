@@ -10,7 +10,7 @@ from ...domain.decisions import Decision, Way
 from ...domain.messages import Message
 from ...domain.what_ifs import BY_NAME
 from ..options import typed
-from ..speech import Speech
+from ..speech import Speech, together
 
 
 def refusal(decision: Decision) -> Message:
@@ -38,13 +38,13 @@ def lines(decision: Decision, say: Speech) -> Iterator[tuple[str, str]]:
     if decision.outcome == "refuse" and not decision.searched and decision.reason.code.startswith("fits_"):
         yield say("What would fit is computed with:"), "--details"
     elif decision.reason.code == "cpu_no_device":
-        yield say("The cards on which it would fit:"), "fit"
+        yield say("`jupyter paddle-gpu fit` finds the largest batch that each card takes."), ""
     elif hint := decision.reason.render_hint(say.translate):
         yield hint, ""
     for way in decision.ways:
         yield f"  {way.label.render(say.translate)}", _option(way)
     for note in decision.notes:
-        yield " ".join(filter(None, (note.render(say.translate), note.render_hint(say.translate)))), ""
+        yield together(note.render(say.translate), note.render_hint(say.translate)), ""
 
 
 def _option(way: Way) -> str:

@@ -15,7 +15,7 @@ from ...domain.what_ifs import EstimateRequest, asked_for
 from .. import markup
 from ..face import View
 from ..options import typed
-from ..speech import Speech, count, duration, size
+from ..speech import Speech, count, duration, size, together
 from . import decision as decision_view
 from . import glance
 from . import step as step_view
@@ -52,7 +52,13 @@ class EstimateView(View):
 
     # What both drawings share
 
-    def _facts(self, say: Speech) -> Iterator[tuple[str, str]]:
+    def _facts(self, say: Speech) -> list[tuple[str, str]]:
+        """What is known; what is not takes no row, and a notebook that trains nothing has none."""
+        if self.data.status == "no_model":
+            return []
+        return [(label, value) for label, value in self._all_facts(say) if value != "–"]
+
+    def _all_facts(self, say: Speech) -> Iterator[tuple[str, str]]:
         estimate = self.data
         if self._asked:
             yield say("What if"), ", ".join(words.render(say.translate) for words in self._asked)
@@ -70,7 +76,8 @@ class EstimateView(View):
             yield say("Memory traffic"), step_view.traffic(estimate, say)
         if estimate.host is not None:
             yield say("Host memory"), say("about {size} for each process of the job", size=size(estimate.host.bytes))
-        yield say("Evidence"), say(_EVIDENCE[estimate.evidence]) + f", {duration(estimate.seconds)}"
+        evidence = say(_EVIDENCE[estimate.evidence])
+        yield say("Evidence"), say("{evidence}, {seconds}", evidence=evidence, seconds=duration(estimate.seconds))
 
     def _parameters(self, say: Speech) -> str:
         """How many, and of how many an optimizer may change the numbers, where that is not all."""
@@ -84,6 +91,8 @@ class EstimateView(View):
         estimate = self.data
         if any(note.code == OTHER_LANGUAGE for note in estimate.notes):
             return say("Only Python is read.")
+        if estimate.status == "would_stop" and estimate.stop is not None:
+            return estimate.stop.says(behind=False).render(say.translate)
         if without := _WITHOUT.get(estimate.status):
             return say(without)
         if estimate.peak_bytes is None:
@@ -194,6 +203,28 @@ class EstimateView(View):
         stop = self.data.stop
         return None if stop is None else stop.says(behind=self.data.status == "ok")
 
+    def _opening(self, say: Speech) -> list[RenderableType]:
+        """The answer, where the notebook would stop, and what is known of it."""
+        from rich.table import Table
+        from rich.text import Text
+
+        from ..drawing import sentence
+
+        headline = self.headline(say)
+        parts: list[RenderableType] = [sentence(headline, "bold")]
+        if second := self._second(say):
+            parts.append(sentence(second))
+        if stop := self._stop():
+            told = stop.render(say.translate)
+            parts = [sentence(told, "bold red")] if told == headline else [*parts, Text(), sentence(told, "bold red")]
+            parts.append(sentence(stop.render_hint(say.translate), "dim"))
+        if known := self._facts(say):
+            facts = Table.grid(padding=(0, 2))
+            for label, value in known:
+                facts.add_row(Text(label, style="dim"), Text(value))
+            parts += [Text(), facts]
+        return parts
+
     def rich(self, say: Speech) -> RenderableType:
         """Facts, bars, fit, questions, notes."""
         from rich.console import Group
@@ -202,16 +233,7 @@ class EstimateView(View):
 
         from ..drawing import sentence
 
-        lines = [sentence(line) for line in (self._second(say),) if line]
-        parts: list[RenderableType] = [
-            sentence(self.headline(say), "bold"),
-            *lines,
-            *_stop_lines(say, self._stop()),
-        ]
-        facts = Table.grid(padding=(0, 2))
-        for label, value in self._facts(say):
-            facts.add_row(Text(label, style="dim"), Text(value))
-        parts.append(facts)
+        parts = self._opening(say)
         if trainings := self._trainings(say):
             listed = Table.grid(padding=(0, 2))
             for training in trainings:
@@ -225,7 +247,7 @@ class EstimateView(View):
             parts += [Text(), grid]
         if verdicts := self._verdicts():
             parts += [Text(), _fit_table(say, verdicts)]
-        parts += [sentence(" ".join(filter(None, line))) for line in self._decided(say)]
+        parts += [sentence(together(*line)) for line in self._decided(say)]
         parts += [sentence(line) for line in self._largest(say)]
         if changes := self._changes(say):
             remedies = Table.grid(padding=(0, 2))
@@ -249,17 +271,14 @@ class EstimateView(View):
 
     def html(self, say: Speech) -> str:
         """The same for a cell."""
-        out = [
-            glance.html(self.data, say, self._second(say)) or f"<p><strong>{escape(self.headline(say))}</strong></p>"
-        ]
-        if stop := self._stop():
+        stop = self._stop()
+        out = [glance.html(self.data, say, self._second(say))]
+        if not out[0] and (stop is None or self.data.status == "ok"):
+            out = [f"<p><strong>{escape(self.headline(say))}</strong></p>"]
+        if stop is not None:
             out.append(f"<p><strong>{markup.message(say, stop)}</strong></p>")
-        out.append(
-            markup.folded(
-                say("All that is known of it"),
-                markup.table((escape(label), escape(value)) for label, value in self._facts(say)),
-            )
-        )
+        if known := [(escape(label), escape(value)) for label, value in self._facts(say)]:
+            out.append(markup.folded(say("All that is known of it"), markup.table(known)))
         if trainings := self._trainings(say):
             listed = ([escape(cell) for cell in training] for training in trainings)
             out.append(markup.section(say("Trainings of this notebook"), markup.table(listed)))
@@ -297,17 +316,6 @@ def _on_device(figure: Estimate | DeviceFigure, device: str | None, say: Speech)
     return say("{peak} on {device} (between {low} and {high})", peak=peak, device=device, low=low, high=high)
 
 
-def _stop_lines(say: Speech, stop: Message | None) -> list[RenderableType]:
-    from ..drawing import sentence
-
-    if stop is None:
-        return []
-    return [
-        sentence(stop.render(say.translate), "bold red"),
-        sentence(stop.render_hint(say.translate), "dim"),
-    ]
-
-
 def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
     from rich.text import Text
 
@@ -318,7 +326,10 @@ def _fit_table(say: Speech, verdicts: list[Verdict]) -> RenderableType:
         index, device, fit, free = _fit_row(say, verdict)
         reason = verdict.reason.render(say.translate)
         rows.append([Text(index), Text(device), Text(fit, style=_FIT_STYLES[verdict.fit]), Text(free), Text(reason)])
-    return FittingTable(_fit_head(say), rows, folding=(4,), title=say("Where it fits"))
+    # Known cards have no number: only those that are here do.
+    first = 0 if any(verdict.device_title for verdict in verdicts) else 1
+    rows = [row[first:] for row in rows]
+    return FittingTable(_fit_head(say)[first:], rows, folding=(4 - first,), title=say("Where it fits"))
 
 
 def _fit_head(say: Speech) -> tuple[str, ...]:
@@ -333,8 +344,7 @@ def _fit_row(say: Speech, verdict: Verdict) -> tuple[str, str, str, str]:
 def _note(say: Speech, note: Message) -> RenderableType:
     from ..drawing import sentence
 
-    hint = note.render_hint(say.translate)
-    return sentence(f"· {note.render(say.translate)}" + (f" {hint}" if hint else ""), "dim")
+    return sentence(f"· {together(note.render(say.translate), note.render_hint(say.translate))}", "dim")
 
 
 _PLACEHOLDERS: dict[QuestionKind, str] = {
@@ -344,8 +354,7 @@ _PLACEHOLDERS: dict[QuestionKind, str] = {
     "batch": "float32[...] int64[...]",
 }
 _WITHOUT = {
-    "no_model": "Nothing that trains was found in this notebook.",
-    "would_stop": "The notebook would stop with an error.",
+    "no_model": "No training of Paddle was found in this notebook.",
     "no_package": "The kernel's Python lacks a package that the training needs.",
     "static_graph": "A static graph trains here, of which there is no figure.",
 }

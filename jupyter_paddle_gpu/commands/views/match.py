@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...domain.messages import Message
 from ...domain.placements import DeviceScore
-from ..speech import Speech
+from ..speech import Speech, together
 from .machine import TableView, marked
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class MatchView(TableView):
     def lead(self, say: Speech) -> str:
         """The decision, and what to do next where something is."""
         reason = self.data.reason
-        return " ".join(filter(None, (reason.render(say.translate), reason.render_hint(say.translate))))
+        return together(reason.render(say.translate), reason.render_hint(say.translate))
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -18,6 +18,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         error: type and text of the exception, as Paddle or Python would say it.
         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
+        changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
         message: the sentence for people, in an estimate.
     """
 
@@ -26,6 +27,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     error: str
     raised: Place | None = None
     device: str = ""
+    changed: Message | None = None
     message: Message | None = None
 
     def told(self, *, behind: bool) -> Stop:
@@ -41,6 +43,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         if self.cell is None:
             return msgspec.structs.replace(_STOPS_SOMEWHERE, params={"error": self.error})
         params: dict[str, Param] = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
+        if self.changed is not None:
+            return msgspec.structs.replace(_STOPS_CHANGED, params={**params, "changed": self.changed})
         said = _STOPS_BEHIND if behind else _STOPS
         if self.raised is not None:
             said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
@@ -57,9 +61,14 @@ _STOPS = Message(
     text="The notebook would stop in cell {cell}, line {line}: {error}",
     hint="Correct it there and estimate again. It can be submitted all the same: then the job ends there.",
 )
+_STOPS_CHANGED = Message(
+    code="would_stop_changed",
+    text="The notebook would stop {changed} in cell {cell}, line {line}: {error}",
+    hint="As it is written it would not. Take another value.",
+)
 _STOPS_BEHIND = Message(
     code="would_stop_behind",
-    text="After steps that run the notebook would stop in cell {cell}, line {line}: {error}",
+    text="The training step runs; after it the notebook would stop in cell {cell}, line {line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
 _STOPS_WITHOUT_DEVICE = Message(
@@ -82,8 +91,8 @@ _STOPS_WITHIN = Message(
 )
 _STOPS_BEHIND_WITHIN = Message(
     code="would_stop_behind",
-    text="After steps that run the notebook would stop in cell {cell}, line {line}, by what it calls in cell {inner}, "
-    "line {inner_line}: {error}",
+    text="The training step runs; after it the notebook would stop in cell {cell}, line {line}, by what it calls in "
+    "cell {inner}, line {inner_line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
 _STOPS_SOMEWHERE = Message(

@@ -9,8 +9,12 @@ on numbers.
 
 from __future__ import annotations
 
+import builtins
+import contextlib
+import difflib
 import re
 import sys
+import traceback
 from types import TracebackType
 from typing import Any
 
@@ -46,6 +50,10 @@ _REMOVED = re.compile(
 """What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
 """What Python says of a tensor, among others, that is taken apart into names."""
+_NEAR = 0.75
+"""How alike two names are of which one is a slip of the other, from 0 to 1."""
+_SHORT = 3
+"""Letters of a name that is near too many of Python's own: `net` is no slip of `next`."""
 _NOTED = frozenset(("data_absent", "dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
@@ -122,7 +130,24 @@ def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:
         if (index := call_stack.cell_of(step.tb_frame.f_code.co_filename)) is not None:
             raised = None if index == cell else {"cell": index, "line": step.tb_lineno}
         step = step.tb_next
-    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem)}
+    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + _meant(problem)}
+
+
+def _meant(problem: BaseException) -> str:
+    """The name that was probably meant, in the words in which Python ends its own tracebacks; empty: none is near."""
+    name, names = getattr(problem, "name", None), set()
+    with contextlib.suppress(Exception):  # what a program's own object answers
+        if isinstance(problem, AttributeError):
+            names = set(dir(problem.obj))
+        elif isinstance(problem, NameError) and problem.__traceback__ is not None:
+            *_, (frame, _line) = traceback.walk_tb(problem.__traceback__)
+            names = {*frame.f_locals, *frame.f_globals}
+            names |= set(vars(builtins)) if len(str(name)) > _SHORT else set()
+    if not isinstance(name, str):
+        return ""
+    spelled = {one.lower(): one for one in names if one.startswith("_") == name.startswith("_")}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=_NEAR)
+    return f". Did you mean: '{spelled[near[0]]}'?" if near else ""
 
 
 def sentence(problem: BaseException) -> str:

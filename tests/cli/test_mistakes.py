@@ -1,0 +1,41 @@
+"""What a notebook is told that would stop, at a terminal: once, by its cause, with the word that was meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from .test_commands import TRAINING
+
+SHORT = TRAINING.replace("for _ in range(5):", "assert batch_size < 64, 'too few rows'\nfor _ in range(5):")
+SLIP = TRAINING.replace("nn.Linear(8, 2)", "nn.Sequential(paddle.nn.Linear(8, 2), paddle.nn.Relu())")
+
+
+@pytest.mark.paddle
+def test_a_stop_by_what_was_asked_is_told_by_that(cli, notebook):
+    name = notebook(SHORT)
+    ran = cli("estimate", name, "--batch-size", "64", "--amp", "O1")
+    assert ran.status == 6
+    told, way, *_ = ran.out.splitlines()
+    assert told.startswith("The notebook would stop with batch 64, with mixed precision O1 in cell 1, line 7: ")
+    assert way == "As it is written it would not. Take another value."
+    broken = cli("estimate", notebook(SHORT.replace("< 64", "< 8")), "--batch-size", "64")
+    assert broken.out.startswith("The notebook would stop in cell 1, line 7: "), "it does as it is written, too"
+
+
+@pytest.mark.paddle
+def test_a_stop_is_told_once_with_the_name_that_was_meant(cli, notebook):
+    ran = cli("estimate", notebook(SLIP))
+    assert ran.out.count("would stop") == 1
+    assert "has no attribute 'Relu'. Did you mean: 'ReLU'?" in ran.out.splitlines()[0]
+    assert "–" not in ran.out, "what is not known takes no row"
+    ran = cli("estimate", notebook(TRAINING.replace("optimizer.step", "optimiser.step")))
+    assert "name 'optimiser' is not defined. Did you mean: 'optimizer'?" in ran.out
+    ran = cli("estimate", notebook(TRAINING.replace("net =", "model =").replace("net.", "model.")))
+    assert "name 'net' is not defined\n" in ran.out, "no slip of Python's own next"
+
+
+def test_another_frameworks_notebook_is_told_to_be_one(cli, notebook):
+    ran = cli("estimate", notebook(TRAINING.replace("paddle", "torch")))
+    assert ran.status == 4
+    assert ran.out.splitlines()[0] == "No training of Paddle was found in this notebook."
+    assert "trains with PyTorch" in ran.out and "%pip install" not in ran.out
