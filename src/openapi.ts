@@ -2228,7 +2228,8 @@ export interface components {
              *       "share": 0,
              *       "seconds_left": null,
              *       "event_files": [],
-             *       "final": null
+             *       "final": null,
+             *       "warning": null
              *     }
              */
             progress: components["schemas"]["Progress"];
@@ -2953,6 +2954,7 @@ export interface components {
          *         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
          *         seconds_left: to the end of the running cell.
          *         final: what has come out until now; follows from `metrics`.
+         *         warning: that a loss is no number any more.
          */
         Progress: {
             /** @default null */
@@ -2983,6 +2985,8 @@ export interface components {
             event_files: components["schemas"]["EventFiles"][];
             /** @default null */
             final: components["schemas"]["Final"] | null;
+            /** @default null */
+            warning: components["schemas"]["Message"] | null;
         };
         /**
          * Question

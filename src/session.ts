@@ -100,22 +100,33 @@ export function beginSession(model: PanelModel, session: ISession): Actions {
       ? execute(CommandIDs.openJob, { id: job })
       : execute(CommandIDs.openPanel, { mode: 'side' })
   );
-  const apply = () => {
+  const ask = async (isWished: boolean) => {
+    // Said when it is switched on, not at each start.
+    if (!(await notices.ask()) && isWished) {
+      Notification.warning(
+        trans.__(
+          'The browser does not let this page show notifications. Allow them for this site in the browser’s settings.'
+        ),
+        { autoClose: 20_000 }
+      );
+    }
+  };
+  const apply = (isWished: boolean) => {
     badge.isOn = settings?.get('cellBadge').composite !== false;
     const isOn = settings?.get('notifyInBrowser').composite === true;
     if (isOn && !notices.isOn) {
-      void notices.ask();
+      void ask(isWished);
     }
     notices.isOn = isOn;
     model.autoEstimate = settings?.get('autoEstimate').composite === true;
     model.follows = settings?.get('follow').composite !== false;
   };
-  settings?.changed.connect(apply);
-  apply();
+  settings?.changed.connect(() => apply(true));
+  apply(false);
 
   addStatus({ ...session, model });
   // eslint-disable-next-line jupyter/require-disposable-ownership -- it lives as long as the page
-  new FailureBadge(panel, model.jobs, trans);
+  new FailureBadge(panel, model.jobs, trans, session.state);
   keepMessagesBeside(panel);
 
   // Whoever goes back to the notebook or to the script means that one.

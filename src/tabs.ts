@@ -2,6 +2,7 @@
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
+import { PathExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import { IFrame } from '@jupyterlab/ui-components';
@@ -11,10 +12,14 @@ import type { IApp } from './components/common/context';
 import { opened } from './components/common/opened';
 import type { IJob } from './domain';
 import { paddleGpuIcon } from './icons';
+import type { IFilePlace } from './models/job/files';
 import { VIEWERS } from './models/jobs/runs';
 import type { PanelModel } from './models/panel';
 import { tabOf, type Trackers } from './trackers';
 import { JobsWidget, JobWidget } from './widgets';
+
+/** Where one types, in a cell or a file; null while it is not drawn. */
+type Editor = NotebookPanel['content']['widgets'][number]['editor'];
 
 export class Tabs {
   constructor(
@@ -49,9 +54,12 @@ export class Tabs {
       if (tab || !view) {
         view?.dispose();
       } else {
-        const content = new JobWidget(this._context, view, (...where) => {
-          void this.openNotebook(...where);
-        });
+        const content = new JobWidget(
+          this._context,
+          view,
+          (...where) => void this.openNotebook(...where),
+          (...where) => void this._openFile(...where)
+        );
         tab = tabOf(content);
         void this._open.jobs.add(tab);
         this._shell.add(tab, 'main');
@@ -110,21 +118,16 @@ export class Tabs {
     }
   }
 
-  /** Open a job's notebook, the one it was made of or the one it wrote, at a cell. */
+  /** Open a job's notebook, the one it was made of or the one it wrote, at a cell and a line in it. */
   async openNotebook(
     job: IJob,
     which: 'source' | 'executed',
-    cell: number | null
+    cell: number | null,
+    line?: number
   ): Promise<void> {
-    const source =
-      which === 'source' ? await this._model.api.source(job.id).catch(() => null) : null;
+    const source = which === 'source' ? await this._source(job) : null;
     // A source that was moved or deleted since is not there to be corrected.
-    const found = source
-      ? await this._documents.services.contents.get(source, { content: false }).then(
-          () => source,
-          () => null
-        )
-      : null;
+    const found = source && (await this._isThere(source)) ? source : null;
     const path = found ?? (await this._model.jobs.publish(job.id))?.path;
     const panel = path ? (this._documents.openOrReveal(path) as NotebookPanel) : undefined;
     await panel?.context.ready;
@@ -135,7 +138,37 @@ export class Tabs {
       await notebook.scrollToItem(cell, 'smart');
       // The button that was pressed may lie behind it now: keys go to the cell.
       notebook.activate();
+      if (line !== undefined) {
+        reveal(notebook.widgets[cell].editor, line);
+      }
     }
+  }
+
+  /** Open a file beside a job's notebook at a line, or say that it is not there any more. */
+  private async _openFile(job: IJob, { file, line }: IFilePlace): Promise<void> {
+    const source = await this._source(job);
+    const path = PathExt.join(PathExt.dirname(source ?? ''), file);
+    if (source === null || !(await this._isThere(path))) {
+      const { trans } = this._context;
+      Notification.warning(trans.__('%1 is not there any more.', file), { autoClose: 5_000 });
+      return;
+    }
+    const widget = this._documents.openOrReveal(path, 'Editor');
+    await widget?.context.ready;
+    await widget?.revealed;
+    reveal((widget?.content as { editor?: Editor } | undefined)?.editor, line);
+  }
+
+  /** Path of the notebook that a job was made of; null where the server's files do not have it. */
+  private async _source(job: IJob): Promise<string | null> {
+    return this._model.api.source(job.id).catch(() => null);
+  }
+
+  private async _isThere(path: string): Promise<boolean> {
+    return this._documents.services.contents.get(path, { content: false }).then(
+      () => true,
+      () => false
+    );
   }
 
   /** Ask the server for what pages name (engines by their titles), where no panel has yet. */
@@ -154,5 +187,15 @@ export class Tabs {
       Notification.error(trans.__('The server does not answer. Jobs go on without it.'));
       return null;
     }
+  }
+}
+
+/** Put the cursor at the beginning of a line, counted from 1. */
+function reveal(editor: Editor | undefined, line: number): void {
+  if (editor) {
+    const position = { line: Math.min(line, editor.lineCount) - 1, column: 0 };
+    editor.setCursorPosition(position);
+    editor.revealPosition(position);
+    editor.focus();
   }
 }

@@ -8,7 +8,7 @@ import * as React from 'react';
 import { AppProvider, type IApp } from './components/common/context';
 import { focusHeading } from './components/common/keptFocus';
 import { whenOpened } from './components/common/opened';
-import type { OpenNotebook } from './components/job/jobPage';
+import type { OpenFile, OpenNotebook } from './components/job/jobPage';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
 import type { JobsPage } from './models/jobs/jobsPage';
@@ -32,7 +32,8 @@ export class JobWidget extends Page {
   constructor(
     private readonly _app: IApp,
     readonly model: JobView,
-    private readonly _openNotebook: OpenNotebook
+    private readonly _openNotebook: OpenNotebook,
+    private readonly _openFile: OpenFile
   ) {
     super();
     this.id = pageOf(model.id);
@@ -55,7 +56,11 @@ export class JobWidget extends Page {
   protected render(): JSX.Element {
     return (
       <AppProvider value={this._app}>
-        <JobPage model={this.model} openNotebook={this._openNotebook} />
+        <JobPage
+          model={this.model}
+          openNotebook={this._openNotebook}
+          openFile={this._openFile}
+        />
       </AppProvider>
     );
   }

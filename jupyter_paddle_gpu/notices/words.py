@@ -45,6 +45,8 @@ def _job_lines(job: Job, translate: Translate) -> Iterator[str]:
         yield job.reason.render_hint(translate)
     if job.started is not None and job.ended is not None:
         yield _took(job.ended - job.started, translate)
+    if job.progress.warning is not None:
+        yield job.progress.warning.render(translate)
     yield " · ".join(f"{name} {value:.4g}" for name, value in list(job.progress.metrics.items())[:MOST_METRICS])
     if job.started is not None:
         file = PurePath(job.spec.output).name

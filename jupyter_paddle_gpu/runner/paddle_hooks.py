@@ -6,6 +6,7 @@ must never stumble over us.
 
 import contextlib
 import functools
+import math
 import sys
 import time
 import weakref
@@ -161,15 +162,17 @@ def _watch_fit(module: Any, sender: Sender) -> None:
     module.config_callbacks = config_callbacks
 
 
-def _numbers(logs: Dict[str, Any], prefix: str = "") -> Dict[str, float]:
-    found = {}
+def _numbers(logs: Dict[str, Any], prefix: str = "") -> Dict[str, Optional[float]]:
+    """Metrics by their names; None for what is no number (`nan`), which JSON does not have."""
+    found: Dict[str, Optional[float]] = {}
     for name, value in logs.items():
         if name in ("step", "batch_size"):
             continue
         number = value[0] if isinstance(value, (list, tuple)) and value else value
         number = number[0] if isinstance(number, (list, tuple)) and number else number
         with contextlib.suppress(TypeError, ValueError):
-            found[prefix + str(name)] = float(number)
+            known = float(number)
+            found[prefix + str(name)] = known if math.isfinite(known) else None
     return found
 
 

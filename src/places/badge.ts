@@ -1,11 +1,13 @@
-/** A number on the sidebar's icon: jobs that failed where nobody saw it since the panel was looked at. */
+/** A number on the sidebar's icon: jobs that failed where nobody saw it since the panel was looked at, also over a reload. */
 
+import type { IStateDB } from '@jupyterlab/statedb';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import type { IDisposable } from '@lumino/disposable';
 
 import { endOfJob } from '../announcements';
 import type { IJob } from '../domain';
 import type { Jobs } from '../models/jobs/jobs';
+import { FAILURES, type IFailuresKept } from '../models/notebook/kept';
 import type { PanelWidget } from '../panelWidget';
 import { isInView } from './inView';
 
@@ -13,11 +15,14 @@ export class FailureBadge implements IDisposable {
   constructor(
     private readonly _panel: PanelWidget,
     private readonly _jobs: Jobs,
-    private readonly _trans: TranslationBundle
+    private readonly _trans: TranslationBundle,
+    private readonly _state: Pick<IStateDB, 'fetch' | 'save'> | null
   ) {
     this._caption = _panel.title.caption;
     _jobs.ended.connect(this._onEnded, this);
-    _panel.seen.connect(this._clear, this);
+    _jobs.changed.connect(this._count, this);
+    _panel.seen.connect(this._count, this);
+    void this._read();
   }
 
   get isDisposed(): boolean {
@@ -28,25 +33,57 @@ export class FailureBadge implements IDisposable {
     if (!this._isDisposed) {
       this._isDisposed = true;
       this._jobs.ended.disconnect(this._onEnded, this);
-      this._panel.seen.disconnect(this._clear, this);
+      this._jobs.changed.disconnect(this._count, this);
+      this._panel.seen.disconnect(this._count, this);
     }
+  }
+
+  private async _read(): Promise<void> {
+    const kept = await this._state?.fetch(FAILURES).catch(() => undefined);
+    if (kept) {
+      const { since, read, count } = kept as unknown as IFailuresKept;
+      this._since = since;
+      this._readIds = new Set(read);
+      if (count) {
+        await this._jobs.refresh().catch(() => undefined);
+      }
+    }
+    this._isRead = true;
+    this._count();
   }
 
   private _onEnded(_: Jobs, job: IJob): void {
-    if (job.state === 'failed' && !this._panel.isVisible && !isInView(endOfJob(job))) {
-      this._failed++;
-      this._show();
+    if (job.state === 'failed' && isInView(endOfJob(job))) {
+      this._readIds.add(job.id);
     }
   }
 
-  private _clear(): void {
-    this._failed = 0;
-    this._show();
+  private _count(): void {
+    const { isLoaded, list } = this._jobs;
+    if (!this._isRead || !isLoaded) {
+      return;
+    }
+    const failed = list.filter(({ state }) => state === 'failed');
+    if (this._since === null || this._panel.isVisible) {
+      // By the server's clock, as the ends are.
+      this._since = Math.max(0, ...failed.map(({ ended }) => ended ?? 0));
+      this._readIds.clear();
+    }
+    const since = this._since;
+    const unread = failed.filter(
+      ({ id, ended }) => (ended ?? 0) > since && !this._readIds.has(id)
+    );
+    this._show(unread.length);
+    const kept: IFailuresKept = { since, read: [...this._readIds], count: unread.length };
+    const text = JSON.stringify(kept);
+    if (text !== this._kept) {
+      this._kept = text;
+      void this._state?.save(FAILURES, { ...kept });
+    }
   }
 
-  private _show(): void {
+  private _show(failed: number): void {
     const { title } = this._panel;
-    const failed = this._failed;
     // JupyterLab finds the tab by what it has put there itself.
     const { failures: _, ...others } = title.dataset;
     title.dataset = failed ? { ...others, failures: String(failed) } : others;
@@ -56,6 +93,11 @@ export class FailureBadge implements IDisposable {
   }
 
   private readonly _caption: string;
-  private _failed = 0;
+  /** End of the newest failure that was there when the panel was looked at, in seconds; null where it never was. */
+  private _since: number | null = null;
+  /** Failures since then that were read elsewhere. */
+  private _readIds = new Set<string>();
+  private _isRead = false;
+  private _kept = '';
   private _isDisposed = false;
 }

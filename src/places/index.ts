@@ -8,7 +8,7 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { paddleGpuIcon } from '../icons';
-import { ACTIVE, key } from '../models/notebook/kept';
+import { ACTIVE, FAILURES, type IFailuresKept, key } from '../models/notebook/kept';
 import type { PanelWidget } from '../panelWidget';
 import { CommandIDs } from '../tokens';
 import { importsPaddle, LEAST, NARROW, onceEver, widen } from './firstLook';
@@ -59,8 +59,12 @@ export function addPlaces(places: IPlaces): void {
   });
 
   // Nobody has looked yet after a reload, and what ran is told of all the same.
-  state?.fetch(ACTIVE).then(
-    wasActive => wasActive && places.load(),
+  void Promise.all([state?.fetch(ACTIVE), state?.fetch(FAILURES)]).then(
+    ([wasActive, failures]) => {
+      if (wasActive || (failures as IFailuresKept | undefined)?.count) {
+        places.load();
+      }
+    },
     () => undefined
   );
 

@@ -122,7 +122,8 @@ export function job(id: string, more: Partial<IJob> = {}): IJob {
       share: 0,
       seconds_left: null,
       event_files: [],
-      final: null
+      final: null,
+      warning: null
     },
     result: null,
     attempts: 1,

@@ -72,25 +72,68 @@ test('what happens once happens once', async () => {
   expect(done).toHaveBeenCalledTimes(1);
 });
 
-test('the number of failures leaves what JupyterLab has noted on the tab', () => {
-  const ended = new Signal<object, IJob>({});
-  const seen = new Signal<object, void>({});
-  const title = { caption: '', dataset: { id: 'panel' } };
-  const panel = { title, seen, isVisible: false } as unknown as PanelWidget;
-  const badge = new FailureBadge(panel, { ended } as unknown as Jobs, trans);
-  ended.emit(job('a', { state: 'failed' }));
-  expect(title.dataset).toEqual({ id: 'panel', failures: '1' });
-  seen.emit();
-  expect(title.dataset).toEqual({ id: 'panel' });
+test('failures are counted until somebody looks, also over a reload', async () => {
+  const kept = new Map<string, unknown>();
+  const state = {
+    fetch: (key: string) => Promise.resolve(kept.get(key)),
+    save: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value))
+  };
+  const failed = (id: string, ended: number) => job(id, { state: 'failed', ended });
+  /** JupyterLab as it is after a reload, with jobs that the server lists. */
+  const load = async (list: IJob[]) => {
+    const [ended, changed, seen] = ['ended', 'changed', 'seen'].map(
+      () => new Signal<object, never>({})
+    );
+    const jobs = { ended, changed, list, isLoaded: true, refresh: () => Promise.resolve() };
+    const title = { caption: '', dataset: { id: 'panel' } };
+    const panel = { title, seen, isVisible: false };
+    const badge = new FailureBadge(
+      panel as unknown as PanelWidget,
+      jobs as unknown as Jobs,
+      trans,
+      state as never
+    );
+    await new Promise(process.nextTick);
+    return {
+      title,
+      end: (one: IJob) => {
+        jobs.list.push(one);
+        ended.emit(one as never);
+        changed.emit(undefined as never);
+      },
+      look: () => {
+        panel.isVisible = true;
+        seen.emit(undefined as never);
+        panel.isVisible = false;
+      },
+      leave: () => badge.dispose()
+    };
+  };
 
-  // A failure on whose page one looks is no news.
+  // What failed before anybody had the extension is no news.
+  const first = await load([failed('old', 10)]);
+  expect(first.title.dataset).toEqual({ id: 'panel' });
+  first.end(failed('a', 20));
+  // It leaves what JupyterLab has noted on the tab.
+  expect(first.title.dataset).toEqual({ id: 'panel', failures: '1' });
+  first.leave();
+
+  const second = await load([failed('old', 10), failed('a', 20), failed('meanwhile', 30)]);
+  expect(second.title.dataset).toEqual({ id: 'panel', failures: '2' });
+  second.look();
+  expect(second.title.dataset).toEqual({ id: 'panel' });
+
+  // A failure on whose page one looks is no news, nor later.
   const page = Object.assign(document.createElement('div'), { id: pageOf('b') });
   page.getBoundingClientRect = () => ({ height: 9, top: 0, bottom: 9 }) as DOMRect;
   document.body.append(page);
-  ended.emit(job('b', { state: 'failed' }));
-  expect(title.dataset).toEqual({ id: 'panel' });
+  second.end(failed('b', 40));
+  expect(second.title.dataset).toEqual({ id: 'panel' });
   page.remove();
-  badge.dispose();
+  second.leave();
+  const third = await load([failed('b', 40)]);
+  expect(third.title.dataset).toEqual({ id: 'panel' });
+  third.leave();
 });
 
 test('what is made once is made by the first who asks, and again where that failed', async () => {

@@ -80,6 +80,26 @@ def test_colours_stay_and_other_moves_do_not_however_they_are_cut() -> None:
         assert final(text[:cut], text[cut:]) == ["a\x1b[31mred\x1b[0mb"]
 
 
+@pytest.mark.parametrize("cut", [1, 7, 10_000])
+def test_a_bar_within_a_bar_takes_one_row(cut: int) -> None:
+    """What tqdm writes for two of them, one loop in another: it goes down for the inner one and up again."""
+    text = "epochs\n\repoch 0/2"
+    for epoch in (1, 2):
+        text += "".join(f"\n\rstep {step}/3\x1b[A" for step in range(4))
+        text += f"\n\r        \x1b[A\repoch {epoch}/2"
+    text += "\nthe end\n"
+    pieces = [text[at : at + cut] for at in range(0, len(text), cut)]
+    assert final(*pieces) == ["epochs", "epoch 0/2", "epoch 1/2", "epoch 2/2", "the end"]
+    states = [line for line, _, complete, _ in assemble(*pieces) if not complete]
+    assert cut > 7 or {"step 1/3", "step 2/3"} <= set(states)
+
+
+def test_a_bar_that_stays_has_its_row_and_what_goes_down_again_does_too() -> None:
+    assert final("e 0\n\rs 0\x1b[A\n\rs 1\x1b[A\rs 1\n\re 1\n") == ["e 0", "s 1", "e 1"]
+    assert final("one\ntwo\n\x1b[2A\n\nthree") == ["one", "two", "three"]
+    assert final("first\x1b[9A still first\n") == ["first still first"]
+
+
 def test_long_lines_are_cut_and_nothing_is_lost() -> None:
     pieces = final("x" * 2500 + "\n", limit=1000)
     assert [len(piece) for piece in pieces] == [1000, 1000, 500]

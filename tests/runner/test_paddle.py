@@ -38,6 +38,18 @@ def test_fit_tells_progress_even_when_it_prints_nothing(execute: Execute, shell:
     assert set(last["metrics"]) == {"loss", "acc"}
 
 
+def test_fit_goes_on_to_tell_where_it_is_when_its_loss_is_no_number(execute: Execute) -> None:
+    run = execute(
+        DATA,
+        "model = paddle.Model(net)\n"
+        "model.prepare(adam, lambda out, label: out.sum() * float('nan'))\n"
+        "model.fit(data, epochs=2, batch_size=64, verbose=0)",
+        limits={"metric_seconds": 0},
+    )
+    last = [event for event in run.events if event["type"] == "metric"][-1]
+    assert (last["epoch"], last["step"], last["metrics"]) == (2, 8, {"loss": None})
+
+
 @pytest.mark.parametrize("update", ["adam.step()", "adam.minimize(loss)"])
 def test_peaks_of_steady_steps(execute: Execute, update: str) -> None:
     """The peak that the runner reports for a step is the one that Paddle reports when asked around that step."""

@@ -173,8 +173,8 @@ class JobView(TableView):
         return f"<p><strong>{link}</strong> {escape(state(say, job))} {escape(said)}</p>{bar}" + super().html(say)
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """Why it is where it is, and what its measurement says of the estimate."""
-        reason = (self.data.reason,) if self.data.reason else ()
+        """Why it is where it is, that it learns nothing any more, and what its measurement says of the estimate."""
+        reason = tuple(said for said in (self.data.reason, self.data.progress.warning) if said)
         following = (msgspec.structs.replace(_FOLLOWING, params={"id": self.data.id}),) if self._begun else ()
         return (*reason, *(self.data.result.notes if self.data.result else ()), *following)
 

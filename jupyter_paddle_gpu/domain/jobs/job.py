@@ -184,6 +184,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
         seconds_left: to the end of the running cell.
         final: what has come out until now; follows from `metrics`.
+        warning: that a loss is no number any more.
     """
 
     cell: int | None = None
@@ -199,6 +200,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seconds_left: float | None = None
     event_files: tuple[EventFiles, ...] = ()
     final: Final | None = None
+    warning: Message | None = None
 
     def __post_init__(self) -> None:
         """Also of rows that were kept by an earlier version."""

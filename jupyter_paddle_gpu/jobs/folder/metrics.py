@@ -84,6 +84,8 @@ class MetricHistory:
         if event.epoch is not None or event.step is not None:  # else what an evaluation says, where training stands
             self._at = position(event, self._epoch, self._steps, self._first_epoch)
         for name, value in event.metrics.items():
+            if value is None:
+                continue
             if name not in self._curves and len(self._curves) >= MOST_CURVES:
                 continue
             self._curves.setdefault(name, _Curve()).add((event.t, value, self._at))

@@ -8,6 +8,7 @@ import msgspec
 
 from ...domain.jobs.job import EventFiles, Progress, Sparkline
 from ...domain.jobs.metrics import main_metric
+from ...domain.messages import Message
 from . import untrusted
 from .events import EventFile
 
@@ -65,9 +66,8 @@ class ProgressReader:
             self._first_epoch = 1
             counts = {"cells_done": event.done, "cells_total": event.total}
             if event.state == "started":
-                fresh = Progress(
-                    cell=event.cell, metrics=self._progress.metrics, event_files=self._progress.event_files
-                )
+                old = self._progress
+                fresh = Progress(cell=event.cell, metrics=old.metrics, event_files=old.event_files, warning=old.warning)
                 self._progress = change(fresh, **counts)
             else:
                 # What a training cell reached stays readable until the next cell starts.
@@ -81,15 +81,28 @@ class ProgressReader:
         elif event.type == "metric":
             told_now = {name: getattr(event, name) for name in ("epoch", "epochs", "step", "steps")}
             known = {name: value for name, value in told_now.items() if value is not None}
-            metrics = {**self._progress.metrics, **event.metrics}
-            self._curve.add(event.metrics)
+            numbers = {name: value for name, value in event.metrics.items() if value is not None}
+            # The last number before a `nan` is not what has come out.
+            told = {**self._progress.metrics, **event.metrics}
+            metrics = {name: value for name, value in told.items() if value is not None}
+            self._curve.add(numbers)
             if known.get("epoch", self._progress.epoch) != self._progress.epoch and "step" not in known:
                 known["step"] = None
             if len(metrics) > MOST_METRICS:
-                metrics = dict(event.metrics)
+                metrics = numbers
             self._progress = change(self._progress, metrics=metrics, **known)
+            self._warn(event)
             self._first_epoch = min(self._first_epoch, known.get("epoch", self._first_epoch))
             self._estimate(event.t, event.t if event.m is None else event.m, epoch_over=_sums_up(event))
+
+    def _warn(self, event: untrusted.Event) -> None:
+        """Note since when a loss is no number; until it is one again."""
+        known = self._progress.warning
+        if known is not None and event.metrics.get(str(known.params["name"])) is not None:
+            self._progress = msgspec.structs.replace(self._progress, warning=None)
+        elif known is None and (lost := [name for name, value in event.metrics.items() if _is_lost(name, value)]):
+            told = {"name": lost[0], "epoch": self._progress.epoch, "step": self._progress.step}
+            self._progress = msgspec.structs.replace(self._progress, warning=_no_number(told))
 
     def _estimate(self, at: float, time: float, *, epoch_over: bool) -> None:
         """`at` in seconds since the epoch; `time` of the same moment by a clock that is never set."""
@@ -182,6 +195,29 @@ class _SmallCurve:
             return None
         ends = self._points[-1] == self._last
         return Sparkline(name=self._name, values=self._points if ends else (*self._points, self._last))
+
+
+_NO_NUMBER_HINT = (
+    "From there on it learns nothing. Stop it and try a smaller learning rate or gradient clipping; look for a "
+    "division by 0, a logarithm of 0 or a missing value in the data."
+)
+
+
+def _is_lost(name: str, value: float | None) -> bool:
+    """Whether a loss is no number; other metrics may rightly be none, as an area of a class that no sample is of."""
+    return value is None and "loss" in name
+
+
+def _no_number(told: dict[str, str | int | None]) -> Message:
+    params = {name: value for name, value in told.items() if value is not None}
+    known = ("epoch" in params, "step" in params)
+    texts = {
+        (True, True): "{name} is no number (nan) since epoch {epoch}, step {step}.",
+        (True, False): "{name} is no number (nan) since epoch {epoch}.",
+        (False, True): "{name} is no number (nan) since step {step}.",
+        (False, False): "{name} is no number (nan).",
+    }
+    return Message(code="loss_is_no_number", text=texts[known], hint=_NO_NUMBER_HINT, params=params)
 
 
 def position(

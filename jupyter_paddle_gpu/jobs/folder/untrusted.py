@@ -30,7 +30,10 @@ Number = Annotated[float, msgspec.Meta(ge=-1e300, le=1e300)]
 
 
 class Event(msgspec.Struct, frozen=True):
-    """A line of `events.jsonl`; `t` in seconds since the epoch, `m` of the same moment by a clock that is never set."""
+    """A line of `events.jsonl`; `t` in seconds since the epoch, `m` of the same moment by a clock that is never set.
+
+    A metric that is told to be no number (`nan`) is None.
+    """
 
     type: str
     t: Number = 0.0
@@ -43,7 +46,7 @@ class Event(msgspec.Struct, frozen=True):
     epochs: Count | None = None
     step: Count | None = None
     steps: Count | None = None
-    metrics: dict[str, Number] = {}
+    metrics: dict[str, Number | None] = {}
     viewer: str = ""
     folder: Annotated[str, msgspec.Meta(max_length=4096)] = ""
 

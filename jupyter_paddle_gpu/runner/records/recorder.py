@@ -44,12 +44,13 @@ class Recorder:
         self._saved_at = time.monotonic()
 
     def _assembler(self, name: str) -> Lines:
-        limits = self._spec.limits
+        limits, reader = self._spec.limits, metrics.Reader()
 
         def emit(text: str, replaces: bool, complete: bool, end: str) -> None:
             shown = plain(text)
             self._log.add(time.time(), name, shown, replaces, not complete, coloured=coloured(text))
-            self._events.metric(metrics.read(shown))
+            for found in reader.read([shown]):
+                self._events.metric(found)
             if complete:
                 self.document.stream(name, text + end)
 
@@ -61,7 +62,7 @@ class Recorder:
                     self._log.add(now, name, shown[index], coloured=coloured(text))
             else:
                 self._log.add_lines(time.time(), name, shown)
-            for found in metrics.read_lines(shown):
+            for found in reader.read(shown):
                 self._events.metric(found)
             self.document.lines(name, texts)
 

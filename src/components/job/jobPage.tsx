@@ -3,6 +3,7 @@
 import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
+import type { IFilePlace } from '../../models/job/files';
 import type { JobView } from '../../models/job/jobView';
 import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
@@ -23,20 +24,26 @@ import { UseCards } from './useCards';
 
 type Tab = 'overview' | 'log' | 'memory' | 'notebook' | 'ranks' | 'details';
 
-/** Go to the job's source notebook or to its executed copy, at a cell where one is named. */
+/** Go to the job's source notebook or to its executed copy, at a cell where one is named, and at a line in it. */
 export type OpenNotebook = (
   job: IJob,
   which: 'source' | 'executed',
-  cell: number | null
+  cell: number | null,
+  line?: number
 ) => void;
+
+/** Go to a file beside the job's notebook. */
+export type OpenFile = (job: IJob, place: IFilePlace) => void;
 
 export interface IJobPageProps {
   model: JobView;
   openNotebook: OpenNotebook;
+  openFile: OpenFile;
 }
 
-export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
+export function JobPage(props: IJobPageProps): JSX.Element {
   const { trans } = useApp();
+  const { model } = props;
   useSignal(model.changed);
   useSignal(model.jobs.changed);
   const { job } = model;
@@ -47,12 +54,12 @@ export function JobPage({ model, openNotebook }: IJobPageProps): JSX.Element {
       <Busy>{trans.__('Looking for the job…')}</Busy>
     );
   }
-  return <Known model={model} job={job} openNotebook={openNotebook} />;
+  return <Known {...props} job={job} />;
 }
 
-function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook }): JSX.Element {
+function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
   const { trans } = useApp();
-  const { model, job, openNotebook } = props;
+  const { model, job, openNotebook, openFile } = props;
   const root = useKeptFocus<HTMLDivElement>();
   React.useEffect(() => focusHeading(root.current?.parentElement), []);
   const [tab, setTab] = React.useState<Tab>('overview');
@@ -70,6 +77,7 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
       <JobHead job={job} model={model} openNotebook={openNotebook} />
       <ConnectionNote events={model.events} retry={() => model.events.retry()} />
       <Outcome job={job} openNotebook={openNotebook} />
+      {job.progress.warning && <Note kind="warning" message={job.progress.warning} />}
       <ActionFailure jobs={model.jobs} id={job.id} />
       <div className="jp-PaddleGpu-tabs" role="tablist" onKeyDown={moveTab}>
         {tabs.map(([key, name]) => (
@@ -99,7 +107,11 @@ function Known(props: { model: JobView; job: IJob; openNotebook: OpenNotebook })
           <Overview model={model} job={job} openLog={() => setTab('log')} />
         )}
         {tab === 'log' && (
-          <LogView model={model} openPlace={({ cell }) => openNotebook(job, 'source', cell)} />
+          <LogView
+            model={model}
+            openPlace={({ cell, line }) => openNotebook(job, 'source', cell, line)}
+            openFile={place => openFile(job, place)}
+          />
         )}
         {tab === 'memory' && <Memory model={model} job={job} />}
         {tab === 'notebook' && (
@@ -176,7 +188,10 @@ function Outcome(props: { job: IJob; openNotebook: OpenNotebook }): JSX.Element 
     <Note kind={job.state === 'failed' ? 'error' : 'info'} message={job.reason}>
       {failure && (
         <>
-          <Button look="link" onClick={() => openNotebook(job, 'source', failure.cell)}>
+          <Button
+            look="link"
+            onClick={() => openNotebook(job, 'source', failure.cell, failure.line ?? undefined)}
+          >
             {trans.__('Go to cell %1', failure.cell + 1)}
           </Button>{' '}
           <Button look="link" onClick={() => openNotebook(job, 'executed', failure.cell)}>

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import { clock, group } from '../../format';
 import type { IFigure, IPlace } from '../../domain';
+import { filePlace, type IFilePlace } from '../../models/job/files';
 import type { JobView } from '../../models/job/jobView';
 import { MATCHES_KEPT } from '../../models/job/search';
 import { Button } from '../common/pieces';
@@ -24,9 +25,12 @@ export function LogView(props: {
   model: JobView;
   /** Go to the place in the source notebook that a traceback's line names. */
   openPlace: (place: IPlace) => void;
+  /** Go to the file beside it that one names. */
+  openFile: (place: IFilePlace) => void;
 }): JSX.Element {
   const { trans } = useApp();
-  const { model, openPlace } = props;
+  const { model, openPlace, openFile } = props;
+  const notebook = model.job?.spec.notebook ?? '';
   const { log, search } = model;
   const [shown, setShown] = React.useState<number | null>(null);
   useSignal(log.changed);
@@ -163,6 +167,7 @@ export function LogView(props: {
           >
             {indices.map(index => {
               const line = log.row(index);
+              const named = line?.s === 'stderr' ? filePlace(line.x, notebook) : null;
               return line ? (
                 <div
                   key={index}
@@ -178,6 +183,11 @@ export function LogView(props: {
                   {line.at && (
                     <Button look="link" onClick={() => line.at && openPlace(line.at)}>
                       {trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
+                    </Button>
+                  )}
+                  {named && (
+                    <Button look="link" onClick={() => openFile(named)}>
+                      {trans.__('%1, line %2', named.file, named.line)}
                     </Button>
                   )}
                   {picture?.line === line.n && (

@@ -63,12 +63,11 @@ function MetricCard(props: { chart: IMetricChart; model: JobView; job: IJob }): 
     return [...own, ...dashed];
   }, [chart, start, last?.job.id, last?.metrics]);
   const marks = React.useMemo(() => epochMarks(metrics, start, trans), [metrics, start]);
-  const newest = lastValue(chart);
+  // A number that was followed by `nan` is not the newest.
+  const known = chart.curves[0]?.name in job.progress.metrics;
+  const newest = known ? lastValue(chart) : null;
   return (
-    <Card
-      title={chart.name}
-      aside={<b className="jp-PaddleGpu-figures">{newest === null ? '' : metric(newest)}</b>}
-    >
+    <Card title={chart.name} aside={<b className="jp-PaddleGpu-figures">{metric(newest)}</b>}>
       <LineChart
         label={trans.__('%1 over time, last value %2', chart.name, metric(newest))}
         series={series}

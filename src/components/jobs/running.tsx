@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { IJob } from '../../domain';
 import { metric, stopwatch } from '../../format';
+import { metricCharts } from '../../models/job/curves';
 import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
@@ -61,7 +62,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
   );
 }
 
-/** The first curve that the training prints, most often its loss, with the last run's beside it and epoch marks. */
+/** The curve that says most of the training, its loss where it prints one, with the last run's beside it and epoch marks. */
 function Curve({ view }: { view: JobView }): JSX.Element | null {
   const { trans } = useApp();
   useSignal(view.metrics.changed);
@@ -72,7 +73,9 @@ function Curve({ view }: { view: JobView }): JSX.Element | null {
   }, [view]);
   const metrics = view.metrics.value;
   const before = view.last?.metrics ?? null;
-  const curve = metrics?.curves.find(({ values }) => values.length >= LEAST_POINTS);
+  const curve = metricCharts(metrics)
+    .flatMap(chart => chart.curves)
+    .find(({ values }) => values.length >= LEAST_POINTS);
   const name = curve?.name ?? '';
   const series = React.useMemo(
     () =>

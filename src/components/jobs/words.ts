@@ -70,16 +70,20 @@ function waiting(job: IJob, trans: TranslationBundle): string[] {
 
 /** What else there is to say: what it waits for, its last values, its memory. */
 export function jobRemark(job: IJob, trans: TranslationBundle): string {
-  const { progress, result, spec } = job;
+  const { progress } = job;
+  const lost = progress.warning ? [progress.warning.message] : [];
   if (job.state === 'queued' || job.state === 'preparing' || job.state === 'stopping') {
     return job.reason?.message ?? '';
   }
   if (job.state === 'running') {
-    return Object.entries(progress.metrics)
-      .slice(0, 3)
-      .map(([name, value]) => `${name} ${metric(value)}`)
-      .join(' · ');
+    const values = Object.entries(progress.metrics).slice(0, 3);
+    return [...lost, ...values.map(([name, value]) => `${name} ${metric(value)}`)].join(' · ');
   }
+  return [...lost, measuredRemark(job, trans)].filter(Boolean).join(' · ');
+}
+
+function measuredRemark(job: IJob, trans: TranslationBundle): string {
+  const { result, spec } = job;
   const measured = measuredPeak(result);
   if (job.state !== 'succeeded' || !measured) {
     return '';

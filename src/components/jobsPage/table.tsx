@@ -249,12 +249,17 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
           <span className="jp-PaddleGpu-whyEnded" title={job.reason?.message}>
             {job.reason?.message}
           </span>
-        ) : last ? (
-          <span className="jp-PaddleGpu-figures">
-            <span className="jp-PaddleGpu-muted">{last.name}</span> {metric(last.value)}
-          </span>
         ) : (
-          ''
+          last && (
+            <span className="jp-PaddleGpu-figures">
+              <span className="jp-PaddleGpu-muted">{last.name}</span> {metric(last.value)}
+            </span>
+          )
+        )}
+        {job.progress.warning && (
+          <span className="jp-PaddleGpu-whyEnded" title={job.progress.warning.hint}>
+            {job.progress.warning.message}
+          </span>
         )}
       </td>
       <td className="jp-mod-started jp-PaddleGpu-figures">{moment(job.created, language)}</td>

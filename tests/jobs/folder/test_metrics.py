@@ -90,3 +90,22 @@ def test_many_metrics_at_once_are_kept_until_they_are_too_many(tmp_path):
     events.close()
     values = MetricHistory(path).read().curves[0].values
     assert values == (*map(float, range(50)), 199.0), "the newest of the others at the end"
+
+
+def test_a_loss_that_is_no_number_is_told_until_it_is_one_again(write):
+    path = write(
+        {"type": "cell", "state": "started", "cell": 0, "t": 1.0},
+        metric(2, epoch=1, epochs=4, step=9, metrics={"loss": 2.0, "auc": None}),
+    )
+    reader = ProgressReader(path)
+    assert reader.read(0).warning is None, "an AUC may rightly be none"
+    write(metric(3, epoch=2, step=5, metrics={"loss": None, "acc": 0.1}))
+    write(metric(4, epoch=3, step=5, metrics={"loss": None, "acc": 0.1}))
+    row = reader.read(0)
+    assert (row.epoch, row.step) == (3, 5), "epochs go on"
+    assert row.warning.render() == "loss is no number (nan) since epoch 2, step 5."
+    assert row.metrics == {"acc": 0.1} and row.final.name == "acc", "the last number before it is no result"
+    curves = {curve.name: curve.values for curve in MetricHistory(path).read().curves}
+    assert curves == {"loss": (2.0,), "acc": (0.1, 0.1)}
+    write(metric(5, epoch=4, step=5, metrics={"loss": 1.5}))
+    assert reader.read(0).warning is None

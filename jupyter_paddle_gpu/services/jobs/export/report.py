@@ -97,6 +97,7 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
         ),
         ("Estimated peak", human(spec.estimated_allocated_bytes) if spec.estimated_allocated_bytes else ""),
         ("Measured peak", human(measured) if measured else ""),
+        ("Attention", job.progress.warning.render(translate) if job.progress.warning else ""),
         ("Last values", "\n".join(f"{name} {value:.5g}" for name, value in job.progress.metrics.items())),
     ]
     told = "".join(
