@@ -200,7 +200,7 @@ export class Plot {
         // A name that would lie over the one before is left out.
         if (begin > free) {
           ctx.fillText(label, begin, bbox.top);
-          free = begin + ctx.measureText(label).width;
+          free = begin + ctx.measureText(`${label} `).width;
         }
       }
     }

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.runner import channel
 from jupyter_paddle_gpu.runner.records import metrics
-from jupyter_paddle_gpu.runner.records.lines import Lines
+from jupyter_paddle_gpu.runner.records.lines import Lines, plain
 from jupyter_paddle_gpu.runner.records.log import Log
 
 Execute = Callable[..., Any]
@@ -98,6 +98,13 @@ def test_a_bar_that_stays_has_its_row_and_what_goes_down_again_does_too() -> Non
     assert final("e 0\n\rs 0\x1b[A\n\rs 1\x1b[A\rs 1\n\re 1\n") == ["e 0", "s 1", "e 1"]
     assert final("one\ntwo\n\x1b[2A\n\nthree") == ["one", "two", "three"]
     assert final("first\x1b[9A still first\n") == ["first still first"]
+
+
+@pytest.mark.parametrize("end", ["\x07", "\x1b\\"])
+def test_addresses_behind_words_are_left_out_however_they_are_cut(end: str) -> None:
+    text = f"\x1b]8;;https://example.org{end}words\x1b]8;;{end} after\r\n"
+    for cut in range(len(text)):
+        assert [plain(line) for line in final(text[:cut], text[cut:])] == ["words after"]
 
 
 def test_long_lines_are_cut_and_nothing_is_lost() -> None:

@@ -8,13 +8,13 @@ import re
 import time
 from typing import Callable, List
 
-_TOKENS = re.compile("\r\n|\n|\r|\b+|\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|[^\r\n\b\x1b]+|\x1b")
+_TOKENS = re.compile("\r\n|\n|\r|\b+|\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[^\r\n\b\x1b]+|\x1b")
 _NO_COLOUR = re.compile("\x1b(?!\\[[0-9;]*m)")
-_UNFINISHED = re.compile("\x1b(?:\\[[0-9;?]*|\\][^\x07]*)?\\Z")
+_UNFINISHED = re.compile("\x1b(?:\\[[0-9;?]*|\\][^\x07\x1b]*\x1b?)?\\Z")
 _UP = re.compile("\x1b\\[(\\d*)([AF])")
 _LONGEST_SEQUENCE = 256
 _MOST_UP = 50
-_ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07]*\x07|\x1b")
+_ANSI = re.compile("\x1b\\[[0-9;?]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|\x1b")
 _COLOUR = re.compile("\x1b\\[[0-9;]*m")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -107,10 +107,9 @@ class Lines:
 
     @staticmethod
     def _whole_sequences(text: str) -> "tuple[str, str]":
-        start = text.rfind("\x1b", -_LONGEST_SEQUENCE)
-        if start >= 0 and _UNFINISHED.match(text, start):
-            return text[:start], text[start:]
-        return text, ""
+        start = text.find("\x1b", max(0, len(text) - _LONGEST_SEQUENCE))
+        cut = _UNFINISHED.search(text, start) if start >= 0 else None
+        return (text[: cut.start()], cut.group()) if cut else (text, "")
 
     def _feed_plain(self, text: str) -> None:
         first, *lines = text.split("\n")

@@ -53,7 +53,8 @@ export function highlight(text: string, word: string): React.ReactNode {
   return pieces;
 }
 
-const ADDRESS = /(https?:\/\/[^\s"'<>)\]]+)/;
+/** What ends a sentence behind an address is none of it. */
+const ADDRESS = /(https?:\/\/[^\s"'<>\]]*[^\s"'<>\]).,;:!?，。；：！？）])/;
 
 /** The text with its addresses as links. */
 function linked(text: string): React.ReactNode {

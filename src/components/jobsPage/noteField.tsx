@@ -1,4 +1,4 @@
-/** A person's note about a job: kept when the field is left or Enter is pressed, taken back by Escape. */
+/** A person's note about a job: kept when the field is left or Enter is pressed, taken back by Escape; Shift+Enter is a new line. */
 
 import * as React from 'react';
 
@@ -22,9 +22,10 @@ export function NoteField(props: {
     }
   };
   return (
-    <input
+    <textarea
       className="jp-PaddleGpu-input jp-PaddleGpu-noteField"
       value={text}
+      rows={text.split('\n').length}
       maxLength={2000}
       placeholder={trans.__('Add a note')}
       aria-label={trans.__('Note about %1', job.spec.name)}
@@ -35,7 +36,8 @@ export function NoteField(props: {
         done?.();
       }}
       onKeyDown={event => {
-        if (event.key === 'Enter') {
+        if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
+          event.preventDefault();
           keep();
           done?.();
         } else if (event.key === 'Escape') {

@@ -18,6 +18,8 @@ interface IStyle {
   faint: boolean;
   italic: boolean;
   underline: boolean;
+  /** On another background, or inverted. */
+  marked: boolean;
 }
 
 const PLAIN: IStyle = {
@@ -25,7 +27,8 @@ const PLAIN: IStyle = {
   bold: false,
   faint: false,
   italic: false,
-  underline: false
+  underline: false,
+  marked: false
 };
 
 /** Pieces of a line; movements of the cursor and other codes are left out. */
@@ -66,6 +69,10 @@ function apply(style: IStyle, codes: number[]): IStyle {
       next.italic = true;
     } else if (code === 4) {
       next.underline = true;
+    } else if (code === 7 || (code >= 40 && code <= 47) || (code >= 100 && code <= 107)) {
+      next.marked = true;
+    } else if (code === 27 || code === 49) {
+      next.marked = false;
     } else if (code === 22) {
       next.bold = next.faint = false;
     } else if (code === 23) {
@@ -79,19 +86,37 @@ function apply(style: IStyle, codes: number[]): IStyle {
     } else if (code === 39) {
       next.colour = '';
     } else if (code === 38 || code === 48) {
-      // 256 colours (5;n) and RGB (2;r;g;b): the sixteen named ones are kept, the others stay plain.
-      if (codes[i + 1] === 5) {
-        const index = codes[i + 2];
-        if (code === 38) {
-          next.colour = index < 16 ? COLOURS[index % 8] : '';
-        }
-        i += 2;
+      // 256 colours (5;n) and RGB (2;r;g;b), each as the named one that is nearest: those read well in any theme.
+      const indexed = codes[i + 1] === 5;
+      if (code === 48) {
+        next.marked = true;
+      } else if (indexed) {
+        next.colour = colourOf(codes[i + 2]);
       } else {
-        i += 4;
+        next.colour = nearest(codes.slice(i + 2, i + 5));
       }
+      i += indexed ? 2 : 4;
     }
   }
   return next;
+}
+
+/** The name of one of 256 colours: sixteen that have names, a cube of 6 × 6 × 6, greys. */
+function colourOf(index: number): string {
+  if (index < 16) {
+    return COLOURS[index % 8];
+  }
+  const place = index - 16;
+  return index < 232
+    ? nearest([Math.floor(place / 36), Math.floor(place / 6) % 6, place % 6])
+    : '';
+}
+
+/** The name of a mixture of red, green and blue; empty for a grey. */
+function nearest(parts: readonly number[]): string {
+  const most = Math.max(...parts);
+  const bits = parts.reduce((sum, part, bit) => sum + (part > 0.6 * most ? 1 << bit : 0), 0);
+  return bits === 7 || !most ? '' : COLOURS[bits];
 }
 
 function className(style: IStyle): string {
@@ -99,7 +124,7 @@ function className(style: IStyle): string {
   if (style.colour) {
     names.push(`jp-PaddleGpu-ansi-${style.colour}`);
   }
-  for (const name of ['bold', 'faint', 'italic', 'underline'] as const) {
+  for (const name of ['bold', 'faint', 'italic', 'underline', 'marked'] as const) {
     if (style[name]) {
       names.push(`jp-PaddleGpu-ansi-${name}`);
     }

@@ -20,6 +20,14 @@ test('a line full of matches is no matter', () => {
   expect(drawn(text, 'x').length).toBe(4_000 * '<mark>x</mark>'.length);
 });
 
+test('what ends a sentence is not of an address', () => {
+  const box = draw(
+    <LogText line={line(0, 'see (http://a.b/c?q=(d)&e), https://f.g/h. 见 https://f.g/i。')} />
+  );
+  const links = [...box.querySelectorAll('a')].map(link => link.getAttribute('href'));
+  expect(links).toEqual(['http://a.b/c?q=(d)&e', 'https://f.g/h', 'https://f.g/i']);
+});
+
 test('colours are drawn from the coloured text, addresses are links', () => {
   const box = draw(
     <LogText

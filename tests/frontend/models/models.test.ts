@@ -15,7 +15,15 @@ test('terminal colours become class names, other codes go', () => {
   expect(parseAnsi('\u001b[38;5;2mgreen\u001b[39m')[0].className).toBe(
     'jp-PaddleGpu-ansi-green'
   );
-  expect(parseAnsi('\u001b[38;2;1;2;3mrgb')[0].className).toBe('');
+  // The nearest named one; greys are as the text is.
+  const named = (codes: string) =>
+    parseAnsi(`\u001b[${codes}mx`)[0].className.split('ansi-')[1];
+  expect(named('38;5;28')).toBe('green');
+  expect(named('38;5;208')).toBe('red');
+  expect(named('38;2;120;80;200')).toBe('blue');
+  expect(named('38;5;241')).toBeUndefined();
+  expect(named('38;2;90;90;90;1')).toBe('bold');
+  expect(named('43')).toBe('marked');
 });
 
 test('answers are taken as Python would write them', () => {
