@@ -24,7 +24,8 @@ function inlined(source) {
   return source.replace(/@import url\('(~?)([^']+)'\);/g, (_, isPackage, name) => {
     const file = isPackage ? require.resolve(name) : join(this.context, name);
     this.addDependency(file);
-    return readFileSync(file, 'utf8');
+    const text = readFileSync(file, 'utf8');
+    return isPackage ? without(UNSEEN, text) : text;
   });
 }
 
@@ -60,12 +61,18 @@ const SWITCHED_OFF = [
   [/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, '']
 ];
 
-/** uPlot without that; another version of it in which a switch is not found is to be looked at. */
-function withoutUnused(source) {
-  return SWITCHED_OFF.reduce((left, [found, instead]) => {
+/** How uPlot's legend and title look, and the letters of those: charts write theirs beside it or on the canvas. */
+const UNSEEN = [
+  [/\.u-(?:legend|inline|series|title)\b[^{}]*\{[^{}]*\}/g, ''],
+  [/(?<=\.uplot \{)font-family:[^;]+;/, '']
+];
+
+/** uPlot without that; another version of it in which one of these is not found is to be looked at. */
+function without(unused, source) {
+  return unused.reduce((left, [found, instead]) => {
     const next = left.replace(found, instead);
     if (next === left) {
-      throw new Error(`uPlot has nothing that is written like ${found}: see SWITCHED_OFF.`);
+      throw new Error(`uPlot has nothing that is written like ${found}: see bundle.cjs.`);
     }
     return next;
   }, source);
@@ -77,7 +84,7 @@ module.exports = function (source) {
   }
   return this.resourcePath.startsWith(LIBRARY)
     ? withShortMembers(withShortTags(source))
-    : withoutUnused(source);
+    : without(SWITCHED_OFF, source);
 };
 module.exports.optimization = {
   minimizer: [
