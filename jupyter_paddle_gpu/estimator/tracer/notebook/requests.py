@@ -15,7 +15,7 @@ import numpy as np
 from paddle.base import core
 
 from ..eager.tensors import Tensors
-from ..patches.data.loader import Loaders
+from ..patches.data.loaders import Loaders
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import what_ifs

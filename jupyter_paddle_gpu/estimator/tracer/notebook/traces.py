@@ -22,7 +22,7 @@ from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data.compared import Compared
-from ..patches.data.loader import Loaders
+from ..patches.data.loaders import Loaders
 from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
 from ..patches.distributed.sharding import TaskFlows
@@ -49,6 +49,8 @@ from .what_ifs import Scenario
 _inference = Inference()
 """Templates of operator calls: the one thing that traces of a process share."""
 
+NO_SUCH = "training_unknown"
+"""The note by which who asked is refused: there is no training of that number. Nobody reads it as a sentence."""
 _LATE = ("paddle.optimizer.fusion_utils", "paddle.distributed.auto_parallel.fully_shard_fusion")
 """What Paddle imports with an optimizer's first update, where it has it: once a process instead of in each trace."""
 
@@ -188,7 +190,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
             trainings.keep(at, None if at is None else trainings.sites.at(*at))
         result = trainings.chosen()
         if result is None:
-            runtime.note("training_unknown", asked=str(trainings.asked), seen=len(trainings))
+            runtime.note(NO_SUCH, asked=str(trainings.asked), seen=len(trainings))
             return {"status": "needs_input", **_shared(runtime, run), **versions()}
     elif window is not None:
         result = {**_step(runtime, request, window), "id": "1", "where": None if run is None else run.place()}
@@ -324,7 +326,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         **versions(),
         "model": called.model,
         "batch_size": sizes[0] if sizes else None,
-        "steps_per_epoch": loaders.steps_per_epoch(),
+        "steps_per_epoch": loaders.steps_per_epoch(watch.updates),
         "batches_ahead": loaders.ahead,
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sized
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,50 +32,13 @@ from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
+from .loaders import Loaders
 from .own_datasets import gives_one
 
 EPOCH = 64
 """Batches that one pass over a loader gives at most."""
 NEARLY = 0.95
 """Batches within this part of the largest one's bytes are as large: labels differ where pictures take the same."""
-
-
-@dataclass
-class Loaders:
-    """What is asked of every loader of a trace, and what was seen of them."""
-
-    batch_size: int | None = None
-    """The batch size asked for."""
-    divided_by: int = 1
-    """Micro-batches an update is accumulated over: each takes its part of the batch."""
-    seen_batch_sizes: list[int] = field(default_factory=list)
-    own_batch_sizes: list[int] = field(default_factory=list)
-    """What loaders would give if nothing else were asked of them."""
-    handed_over: dict[int, tuple[int, bool]] = field(default_factory=dict)
-    """By loader: bytes of batches that its workers keep in shared memory; whether the workers outlive an epoch."""
-    ahead: int = 0
-    """Bytes of batches that stand beside the current one on a GPU."""
-    abandoned: list[Any] = field(default_factory=list)
-    """Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
-
-    lengths: dict[int, int] = field(default_factory=dict)
-    """By loader: how many batches one pass over it has."""
-    given: dict[int, int] = field(default_factory=dict)
-    """By loader: batches that the program has asked for."""
-    updated: dict[int, int] = field(default_factory=dict)
-    """By loader: updates that were made between its batches."""
-
-    def steps_per_epoch(self) -> int | None:
-        """Updates in one pass over the loader between whose batches most were made; None where it has no length."""
-        loader = max(self.updated, key=lambda one: self.updated[one], default=None)
-        if loader is None or not self.updated[loader] or loader not in self.lengths:
-            return None
-        return max(1, self.lengths[loader] * self.updated[loader] // max(1, self.given[loader]))
-
-    def shared_memory(self) -> int:
-        """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""
-        turns = [size for size, stays in self.handed_over.values() if not stays]
-        return max(turns, default=0) + sum(size for size, stays in self.handed_over.values() if stays)
 
 
 def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
@@ -120,12 +82,14 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         before = watch.updates
         try:
             loaders.given[id(loader)] = loaders.given.get(id(loader), 0) + 1
+            loaders.begun[id(loader)] = before
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
             if number + 1 + len(ahead) < count and not watch.is_leaving:
                 loaders.abandoned.append(ahead)
             raise
         finally:
+            loaders.begun.pop(id(loader), None)
             loaders.updated[id(loader)] = loaders.updated.get(id(loader), 0) + watch.updates - before
         yield from _last(runtime, loader, rest)
         if watch.may_leave(before):
