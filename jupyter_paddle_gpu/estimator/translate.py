@@ -12,6 +12,7 @@ from ..domain.notebooks import Place
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
+from .questions import QUESTIONS, SOURCES
 from .trace import TracedNote, TracedQuestion
 
 NOTES: dict[str, Message] = {
@@ -288,96 +289,6 @@ NOTES: dict[str, Message] = {
 """Sentences of the tracer's notes by code; those on a single what-if stand in its declaration."""
 KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kept)
 """Notes of a trace whose step is not the one that was asked for."""
-QUESTIONS: dict[str, Message] = {
-    message.code: message
-    for message in (
-        Message(
-            code="download",
-            text="The notebook wants to download {url}; an estimate downloads nothing.",
-            hint="Run that cell once in a kernel; then the estimate finds the data.",
-        ),
-        Message(
-            code="program",
-            text="The notebook wanted to start a program ({target}); an estimate starts none.",
-            hint="If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.",
-        ),
-        Message(
-            code="file_missing",
-            text="The file “{path}” is not there.",
-            hint="Put it where the notebook looks for it, relative to the notebook's folder.",
-        ),
-        Message(
-            code="path_missing",
-            text="“{path}” is not where the notebook looks for it.",
-            hint="Name the place where it is; the job looks there too. If it is nowhere, leave this open.",
-        ),
-        Message(
-            code="batch_unseen",
-            text="The data of {name} is not on this machine; what does one of its batches look like?",
-            hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
-        ),
-        Message(
-            code="live_batch",
-            text="What goes into {name} is not known; what does one batch look like?",
-            hint="Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1].",
-        ),
-        Message(
-            code="tensor_unseen",
-            text="{name} is made of data that is not on this machine; what does it look like?",
-            hint="Name its type and shape, as float32[404,13].",
-        ),
-        Message(
-            code="number_unseen",
-            text="{name} is computed from data that is not on this machine.",
-            hint="Give the number that it has with the data.",
-        ),
-        Message(
-            code="length_unseen",
-            text="How many entries the data has is not known: it is not on this machine.",
-            hint="Give their number.",
-        ),
-        Message(
-            code="argument_missing",
-            text="The program requires the argument {name}.",
-            hint="Give its value: it is given in the job too.",
-        ),
-        Message(
-            code="input_missing",
-            text="The program waits for a person to type {name}.",
-            hint="Give what would be typed: it is taken in the job too.",
-        ),
-        Message(
-            code="environment_missing",
-            text="The environment variable {name} is not set.",
-            hint="Give its value: it is set in the job too.",
-        ),
-        Message(
-            code="name_missing",
-            text="The name “{name}” is used before it has a value.",
-            hint="A cell above may have failed or may have been left out; answer with --set {name}=value.",
-        ),
-        Message(
-            code="time_up",
-            text="Time was up before the notebook's code had reached a training step; this is where it was.",
-            hint="Let less happen before the first step: fewer samples, games or turns of the loop.",
-        ),
-        Message(
-            code="cell_failed",
-            text="The cell fails when it is run up to the first training step: {error}: {message}",
-            hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",
-        ),
-    )
-}
-"""Sentences of the tracer's questions by the code of their reason."""
-SOURCES = {
-    "kernel": "The suggestion is what the notebook's kernel holds.",
-    "near": "Something of that name lies at the place that is suggested.",
-    "printed": "The suggestion is what the notebook's saved outputs show.",
-    "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
-    "layer": "The suggestion is what the first layer takes.",
-    "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",
-}
-"""Where a suggestion comes from, in place of a question's next step."""
 UNTRACEABLE = frozenset(("cell_failed",))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
