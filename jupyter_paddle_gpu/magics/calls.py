@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ..domain.parsing import parse
 from ..notebook.cells import mask
 
 
@@ -107,6 +108,6 @@ def _is_name(node: ast.expr, name: str) -> bool:
 
 def _parsed(text: str) -> ast.Module | None:
     try:
-        return ast.parse(mask(text)[0])
+        return parse(mask(text)[0])
     except (SyntaxError, ValueError):
         return None
