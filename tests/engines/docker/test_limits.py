@@ -286,12 +286,12 @@ def test_from_a_notebook_to_the_containers_limit(daemon, tmp_path):
     try:
         services.jobs._dispatcher = None
         source = services.open(tmp_path / "work" / "train.ipynb", notebook_of(TRAINING))
-        job = services.submit(source, Submission(engine="docker", image=IMAGE, resources=Resources()))
+        wish = Submission(engine="docker", image=IMAGE)
+        job = services.submit(source, wish)
         known = services.estimates.known(source, EstimateRequest(target="cpu"))
         assert known is not None, "an engine whose limits follow from the estimate makes one"
         assert known.host.data >= 150_000_000, "160 MB, as far as they can be measured from outside"
         assert job.spec.limits.memory_bytes == 2 * known.host.bytes
-        wish = Submission(engine="docker", image=IMAGE)
         shown = services.match(source, engine="docker").placement.decision, services.preflight(source, wish).decision
         for decision in shown:  # what was shown is what the container gets
             assert (decision.outcome, decision.reason, decision.limits) == ("cpu", job.spec.on_cpu, job.spec.limits)
