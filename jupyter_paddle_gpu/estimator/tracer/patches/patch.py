@@ -32,6 +32,7 @@ class Patch:
         replacement: see `Replacement`; of a property what reads it.
         write: what writes a property; None leaves that to the original.
         everywhere: whether it is replaced wherever Paddle's modules and its tensor class hold it, by whatever name.
+        optional: of an awaited owner: only some versions have it, and others need no replacement.
     """
 
     owner: Any
@@ -39,6 +40,7 @@ class Patch:
     replacement: Replacement
     write: Replacement | None = None
     everywhere: bool = False
+    optional: bool = False
 
     def __str__(self) -> str:
         if isinstance(self.owner, Awaited):
@@ -77,7 +79,7 @@ def _install_awaited(patches: Iterable[Patch]) -> None:
     """Put the patches of a module into it, which is there now."""
     for patch in patches:
         owner = patch.owner.found()
-        if owner is None or _install([replace(patch, owner=owner)]):
+        if (owner is None or _install([replace(patch, owner=owner)])) and not patch.optional:
             _unplaced.append(str(patch))
 
 

@@ -120,3 +120,13 @@ def test_what_has_no_place_is_told_by_name(place):
     ]  # fmt: skip
     with session.entered(session.Session()):
         assert place.add(1) == (1, "replaced")
+
+
+def test_what_only_some_versions_have_is_not_missed(place, monkeypatch):
+    awaited = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.patches.awaited").Awaited(place.__name__)
+    monkeypatch.setitem(sys.modules, place.__name__, place)
+    monkeypatch.setattr(patch, "_unplaced", [])
+
+    patch.install([patch.Patch(awaited, "sums", doubled, optional=True), patch.Patch(awaited, "products", doubled)])
+
+    assert patch.unplaced() == ("paddle_of_this_test.products",)

@@ -22,9 +22,16 @@ from PIL import Image
 class SimpleDataSet(paddle.io.Dataset):
     def __init__(self, config, mode, logger, seed=None):
         self.delimiter, self.transforms = "|", config[mode]["dataset"]["transforms"]
-        self.data_lines = self.get_image_info_list(config[mode]["dataset"].pop("label_file_list"), [1.0])
+        files, share = config[mode]["dataset"].pop("label_file_list"), config[mode]["dataset"].get("ratio_list", 1.0)
+        if share == 1.0:
+            self.data_lines = self.get_image_info_list(files, [share])
+        else:
+            self.data_lines, self.ends = self._load_all_lines(files)
+            assert self.ends == [0, len(self.data_lines) // 2, len(self.data_lines)]
     def get_image_info_list(self, file_list, ratio_list):
         return [line for file in file_list for line in open(file, "rb")]
+    def _load_all_lines(self, file_list):
+        return self.get_image_info_list(file_list, [1.0]), []
     def __getitem__(self, index):
         path, label, width, height = self.data_lines[index].decode().strip("\\n").split(self.delimiter)
         image = np.asarray(Image.open(path))
@@ -93,8 +100,11 @@ sys.path.insert(0, {folder!r})
 from ppocr.data.{module} import {kind}
 from ppocr.utils.save_load import load_pretrained_params
 steps = [{{"DecodeImage": {{}}}}, {{{encodes!r}: {options}}}]
-own = {{"data_dir": "data/absent", "label_file_list": ["data/absent/train.txt"], "transforms": steps}}
-data = {kind}({{"Global": {{"character_dict_path": {characters!r}}}, "Train": {{"dataset": own}}}}, "Train", None)
+own = {{"data_dir": "data/absent", "label_file_list": ["data/absent/train.txt"] * {files}, "transforms": steps}}
+if {files} > 1:
+    own["ratio_list"] = [0.5] * {files}
+common = {{"character_dict_path": {characters!r}, **{common}}}
+data = {kind}({{"Global": common, "Train": {{"dataset": own}}}}, "Train", None)
 model = paddle.nn.Sequential(paddle.nn.Conv2D(3, 4, 3), paddle.nn.AdaptiveAvgPool2D(1), paddle.nn.Flatten())
 load_pretrained_params(model, "data/absent")
 optimizer = paddle.optimizer.SGD(parameters=model.parameters())
@@ -106,6 +116,12 @@ for epoch in range(4):
 """
 KINDS = {
     "a line": ("simple_dataset", "SimpleDataSet", "CTCLabelEncode", None, ["uint8[4, 3, 48, 320]", "int64[4, 10]"]),
+    "the longest line": (
+        "simple_dataset", "SimpleDataSet", "MultiLabelEncode", None, ["uint8[4, 3, 48, 320]", "int64[4, 38]"],
+    ),
+    "a share of two files": (
+        "simple_dataset", "SimpleDataSet", "CTCLabelEncode", None, ["uint8[4, 3, 48, 320]", "int64[4, 10]"],
+    ),
     "symbols": ("simple_dataset", "SimpleDataSet", "CANLabelEncode", None, ["uint8[4, 3, 48, 320]", "int64[4, 3]"]),
     "a page": (
         "simple_dataset", "SimpleDataSet", "DetLabelEncode", None, ["uint8[4, 3, 120, 160]", "int64[4, 7, 4, 2]"],
@@ -141,6 +157,8 @@ def traced(run_child, tmp_path_factory):
             kind=kind,
             encodes=encodes,
             options=options,
+            common={"max_text_length": 40} if name == "the longest line" else {},
+            files=2 if "two files" in name else 1,
             characters=str(folder / "symbols.txt") if name == "symbols" else None,
         )
         for name, (module, kind, encodes, options, _) in KINDS.items()

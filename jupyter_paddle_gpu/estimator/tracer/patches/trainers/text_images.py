@@ -1,7 +1,7 @@
 """Data sets of PaddleOCR whose files are not on this machine: lines of made-up lists, and a store of made-up records.
 
 What reads a file of labels or an LMDB gives what would stand there; transforms, samplers and batches are the trainer's
-own. What a label looks like hangs on the transform that reads it. Sources: `ppocr/data`, 2.6 to 3.2.
+own. What a label looks like hangs on the transform that reads it. Sources: `ppocr/data`, 2.6 to June 2026.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle, islice
 from typing import Any
 
 from ...session import Session
@@ -20,7 +21,11 @@ from .pictures import COUNT, picture
 LINES = 7
 """Lines of text on a page, and rows of a table."""
 LETTERS = 10
-"""Of a line. Labels are padded to the configuration's longest text, whatever is in them."""
+"""Of a line of a page, and of one whose configuration sets no limit."""
+FRAMED = 2
+"""Letters fewer than the configuration's longest text that a line has: its first and last are the encoder's
+(`NRTRLabelEncode`). A recogniser reads as many letters of every line of a batch as its longest has, so that the step
+with the longest line is the largest of a training."""
 WORD = 320, 48
 """Width and height of a line's picture: the size that PP-OCRv3 and later train on."""
 _WANTS = "_paddle_gpu_wants"
@@ -33,7 +38,7 @@ def _page(transform: Settings, common: Settings) -> str:
     """Lines of text on a page, as detection, spotting and the extraction of information read them."""
     rows = [
         {
-            "transcription": _letters(common),
+            "transcription": "".join(_alphabet(common))[:LETTERS],
             "points": [[20, top], [320, top], [320, top + 40], [20, top + 40]],
             "label": "other",
             "id": number,
@@ -53,7 +58,14 @@ def _symbols(transform: Settings, common: Settings) -> str:
 
 
 def _letters(common: Settings) -> str:
-    return "".join(one for one in _characters(common) if len(one) == 1)[:LETTERS]
+    """A line as long as the configuration allows."""
+    longest, known = common.get("max_text_length"), _alphabet(common)
+    count = max(1, longest - FRAMED) if isinstance(longest, int) else LETTERS
+    return "".join(islice(cycle(known), count)) if known else ""
+
+
+def _alphabet(common: Settings) -> list[str]:
+    return [one for one in _characters(common) if len(one) == 1]
 
 
 def _characters(common: Settings) -> list[str]:
@@ -127,8 +139,19 @@ def _are_here(paths: Any) -> bool:
 
 def _lines(session: Session, original: Callable[..., Any], self: Any, file_list: Any, ratio_list: Any) -> Any:
     """`get_image_info_list`: a line a picture, with its label and its size where batches go by that."""
+    return original(self, file_list, ratio_list) if _are_here(file_list) else _made_up(session, self)
+
+
+def _all_lines(session: Session, original: Callable[..., Any], self: Any, file_list: Any) -> Any:
+    """`_load_all_lines`, which reads them since 2026 where only a share is taken: of all files, with the place where
+    each one begins and the last ends."""
     if _are_here(file_list):
-        return original(self, file_list, ratio_list)
+        return original(self, file_list)
+    files = 1 if isinstance(file_list, str) else len(file_list)
+    return _made_up(session, self) * files, list(range(0, COUNT * files + 1, COUNT))
+
+
+def _made_up(session: Session, self: Any) -> list[bytes]:
     session.note("texts_made_up", name=type(self).__name__)
     label, is_page = _label(vars(self)[_WANTS])
     path = picture() if is_page else picture(3, *WORD)
@@ -175,17 +198,22 @@ def _stored(session: Session, original: Callable[..., Any], self: Any, data_dir:
 
 _READS = (
     ("simple_dataset", "SimpleDataSet", "get_image_info_list", _lines),
+    ("simple_dataset", "SimpleDataSet", "_load_all_lines", _all_lines),
     ("pgnet_dataset", "PGDataSet", "get_image_info_list", _lines),
     ("pubtab_dataset", "PubTabDataSet", "get_image_info_list", _tables),
     ("lmdb_dataset", "LMDBDataSet", "load_hierarchical_lmdb_dataset", _stored),
     ("lmdb_dataset", "LMDBDataSetTableMaster", "load_hierarchical_lmdb_dataset", _stored),
 )
 
+_SINCE_2026 = frozenset(("_load_all_lines",))
+
 
 def patches() -> Iterator[Patch]:
     """What makes these data sets, and what reads their files."""
+    made = set()
     for module, kind, method, reads in _READS:
         owner = Awaited(f"ppocr.data.{module}", kind)
-        yield Patch(owner, method, reads)
-        if kind != "LMDBDataSetTableMaster":
+        yield Patch(owner, method, reads, optional=method in _SINCE_2026)
+        if kind != "LMDBDataSetTableMaster" and kind not in made:
+            made.add(kind)
             yield Patch(owner, "__init__", _constructed)
