@@ -265,6 +265,9 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 WHAT_IFS = declared(EstimateRequest)
 BY_NAME = {row.name: row for row in WHAT_IFS}
+IN_NO_CELL = frozenset({"devices"})
+"""What stays to be told where a job's copy has all that it needs for it: how many processes there are stands in no
+cell."""
 
 
 def for_tracer(request: EstimateRequest) -> dict[str, Any]:
@@ -286,7 +289,7 @@ def in_copy(request: EstimateRequest, written: Container[str] = ()) -> EstimateR
     Args:
         written: answers that stand in its cells.
     """
-    made = {row.name: row.default for row in WHAT_IFS if row.in_jobs or row.picks}
+    made = {row.name: row.default for row in WHAT_IFS if (row.in_jobs or row.picks) and row.name not in IN_NO_CELL}
     answers = {name: value for name, value in request.answers.items() if name not in written}
     return msgspec.structs.replace(request, answers=answers, **made)
 

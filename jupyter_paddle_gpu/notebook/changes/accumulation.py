@@ -69,7 +69,7 @@ def _by_hand(program: Program, steps: int) -> None:
     program.lines_alone(top)
     counter = program.fresh("micro_batches")
     itertools = next((name for name, path in program.code.imports.items() if path == "itertools"), None)
-    program.cell_of(top).insert_before(
+    program.put_above(
         top,
         [*(["import itertools"] if itertools is None else []), f"{counter} = {itertools or 'itertools'}.count(1)"],
     )

@@ -7,12 +7,12 @@ import ast
 import msgspec
 
 from ...domain.messages import Message
+from ...domain.notebooks import Place
 from ...domain.what_ifs import EstimateRequest
 from ..training.precision import read_distribution, read_processes
+from . import arguments
 from .program import Program, RefusedError
-
-TOLD = frozenset({"devices"})
-"""What the tracer is told also where the cells are changed: how many processes there are stands in no cell."""
+from .training_step import is_optimizer
 
 BEFORE_SAMPLER = 5
 """Positional parameters of `DataLoader` before those that say how its batches are made."""
@@ -22,29 +22,32 @@ def change(program: Program, request: EstimateRequest) -> None:
     """Give a loop `init_parallel_env`, `DataParallel` and `DistributedBatchSampler`; `paddle.Model.fit` has them."""
     if not request.devices or request.devices == 1:
         return
-    if program.is_part:
-        raise RefusedError(_OTHERS)
     own = read_distribution(program.code, program.names, program.reader, program.magics)
     if own is not None and own.value == "launch":
         started = read_processes(program.code, program.names, program.magics)
         if started is not None and started.value != request.devices:
             raise RefusedError(msgspec.structs.replace(_STARTED, params={"count": str(started.value)}))
         return
-    if program.reader.training.kind == "fit" or (own is not None and own.value != "none"):
+    if own is not None and own.value != "none":
         return
-    made = program.reader.model_call()
-    statement = program.statement(made) if made is not None else None
-    if made is None or not (
-        isinstance(statement, ast.Assign) and statement.value is made and isinstance(statement.targets[0], ast.Name)
-    ):
+    if program.is_part:
+        raise RefusedError(_OTHERS)
+    if program.reader.training.kind == "fit":
+        return
+    updates = _updated(program)
+    if len(updates) > 1:
+        raise RefusedError(_several(program.code.place(updates[1])))
+    statement, optimizer = program.model_statement(), program.reader.optimizer_call
+    if statement is None:
         raise RefusedError(_NO_MODEL)
     loader = _loader(program)
-    optimizer = program.reader.optimizer_call
-    if optimizer is not None and program.code.position(optimizer) < program.code.position(made):
+    if optimizer is not None and program.code.position(optimizer) < program.code.position(statement):
         raise RefusedError(_NO_MODEL)
-    methods = _methods(program, statement.targets[0].id)
+    if optimizer is not None and (other := _beside(program, optimizer, statement)):
+        raise RefusedError(_also(program.text(statement.targets[0]), other))
+    methods = _methods(program, statement.targets[0])
     if methods:
-        raise RefusedError(_used(statement.targets[0].id, methods))
+        raise RefusedError(_used(program.text(statement.targets[0]), methods))
     program.lines_alone(statement)
     model = program.text(statement.targets[0])
     paddle = program.paddle(program.top(statement))
@@ -78,20 +81,22 @@ def _sample(program: Program, loader: ast.Call, paddle: str) -> None:
         program.cell_of(statement).insert_before(statement, [f"{name} = {program.text(dataset)}"])
     else:
         name = program.text(dataset)
-    given = {one: program.names.argument(loader, one) for one in sampling}
     program.editable(loader)
-    kept = [name if one is dataset else program.text(one) for one in loader.args]
-    kept += [
-        f"{word.arg}={name if word.value is dataset else program.text(word.value)}"
-        for word in loader.keywords
-        if word.arg not in sampling
-    ]
-    chosen = [f"{one}={program.text(value)}" for one, value in given.items() if value is not None]
-    sampler = f"{paddle}.io.DistributedBatchSampler({', '.join([name, *chosen])})"
-    if given["batch_size"] is None:
-        sampler = sampler[:-1] + ", batch_size=1)"
-    kept.append(f"batch_sampler={sampler}")
-    program.cell_of(loader).replace(loader, f"{program.text(loader.func)}({', '.join(kept)})")
+    cell = program.cell_of(loader)
+    if name != program.text(dataset):
+        cell.replace(dataset, name)
+    given = {word.arg: word for word in loader.keywords}
+    chosen = [given[one] for one in sampling if one in given]
+    words = [name, *(f"{one.arg}={program.text(one.value)}" for one in chosen)]
+    if "batch_size" not in given:
+        words.append("batch_size=1")
+    sampler = f"{paddle}.io.DistributedBatchSampler({', '.join(words)})"
+    if not chosen:
+        program.add_keyword(loader, "batch_sampler", sampler)
+        return
+    arguments.replace(cell, chosen[0], f"batch_sampler={sampler}")
+    for one in chosen[1:]:
+        arguments.remove(cell, one)
 
 
 _KEPT = frozenset(
@@ -101,12 +106,81 @@ _KEPT |= {"sublayers", "named_sublayers", "forward", "buffers", "set_dict"}
 """What `DataParallel` has as well as the model inside it."""
 
 
-def _methods(program: Program, name: str) -> str:
+def _methods(program: Program, model: ast.expr) -> str:
     """A method or an attribute of the model's own that the notebook uses by its name."""
     for node in program.code.of_type(ast.Attribute):
-        if isinstance(node.value, ast.Name) and node.value.id == name and node.attr not in _KEPT:
+        if _called(node.value) == _called(model) and node.attr not in _KEPT:
             return node.attr
     return ""
+
+
+def _updated(program: Program) -> list[ast.Call]:
+    """The first update of each of the notebook's optimizers, where it is written by hand."""
+    found: dict[str, ast.Call] = {}
+    for call in program.code.of_type(ast.Call):
+        match call.func:
+            case ast.Attribute(attr="step" | "minimize", value=receiver) if is_optimizer(program, receiver):
+                found.setdefault(program.names.source(receiver), call)
+    return list(found.values())
+
+
+def _beside(program: Program, optimizer: ast.Call, model: ast.Assign) -> str:
+    """What else than the model the optimizer is given the parameters of."""
+    given = program.names.argument(optimizer, "parameters")
+    if given is None:
+        return ""
+    name = given.id if isinstance(given, ast.Name) else None
+    expressions = [program.names.origin(given)]
+    for node in program.code.nodes:
+        match node:
+            case (
+                ast.AugAssign(target=ast.Name(id=found), value=more)
+                | ast.Call(func=ast.Attribute(attr="extend", value=ast.Name(id=found)), args=[more])
+            ) if found == name:
+                expressions.append(more)
+    for node in (one for expression in expressions for one in ast.walk(expression)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="parameters", value=owner)) if not _is_of(program, owner, model):
+                return program.names.source(owner)
+    return ""
+
+
+def _is_of(program: Program, part: ast.expr, model: ast.Assign) -> bool:
+    """Whether something is the model, or a part of it."""
+    while True:
+        if _called(part) == _called(model.targets[0]) or program.names.origin(part) is model.value:
+            return True
+        if not isinstance(part, (ast.Attribute, ast.Subscript)):
+            return False
+        part = part.value
+
+
+def _called(expression: ast.expr) -> tuple[type[ast.expr], str]:
+    """What an object's name is, or the attribute that holds it, whatever the object around it is called."""
+    match expression:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return type(expression), name
+    return type(expression), ""
+
+
+def _also(model: str, other: str) -> Message:
+    return Message(
+        code="devices_several_models",
+        text="The optimizer trains {other} beside {model}, and only one model can be made one that several processes "
+        "train.",
+        hint="Put both into one Layer, or give each of them paddle.DataParallel in the notebook.",
+        params={"model": model, "other": other},
+    )
+
+
+def _several(place: Place) -> Message:
+    return Message(
+        code="devices_several_optimizers",
+        text="The notebook has several optimizers (the next one in cell {cell}, line {line}), and which models several "
+        "processes would train cannot be read.",
+        hint="Give each model paddle.DataParallel in the notebook, and the loader a DistributedBatchSampler.",
+        params={"cell": place.cell + 1, "line": place.line},
+    )
 
 
 def _used(model: str, attribute: str) -> Message:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 STEP = "    "
-"""What a block that is wrapped moves to the right by."""
+"""What a block moves to the right by in lines that are given, and where a cell has no block that shows its own."""
 
 
 class Edit(NamedTuple):
@@ -41,8 +43,8 @@ class CellText:
         text = self._lines[line - 1]
         return self._starts[line - 1] + len(text.encode()[:column].decode())
 
-    def span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        """Where a node's text begins and ends."""
+    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+        """Where a node's text begins and ends; of an argument with its name, if it has one."""
         last, column = node.end_lineno or node.lineno, node.end_col_offset or 0
         return self.offset(node.lineno, node.col_offset), self.offset(last, column)
 
@@ -84,16 +86,16 @@ class CellText:
         self.edits.append(Edit(offset, offset, text))
 
     def insert_before(self, statement: ast.stmt, lines: list[str]) -> None:
-        """Write lines above a statement that is alone, as far to the right as it stands."""
+        """Write lines above a statement that is alone, as far to the right as it stands, in steps of the cell's own."""
         start = self._starts[self._first_line(statement) - 1]
         indentation = self.indentation(statement)
-        self.insert(start, "".join(f"{indentation}{line}\n" if line else "\n" for line in lines))
+        self.insert(start, "".join(f"{indentation}{self._stepped(line)}\n" if line else "\n" for line in lines))
 
     def insert_after(self, statement: ast.stmt, lines: list[str]) -> None:
-        """Write lines below a statement that is alone, as far to the right as it stands."""
+        """Write lines below a statement that is alone, as far to the right as it stands, in steps of the cell's own."""
         end = self._starts[statement.end_lineno or statement.lineno] - 1  # at the line's end, behind a comment
         indentation = self.indentation(statement)
-        self.insert(end, "".join(f"\n{indentation}{line}" if line else "\n" for line in lines))
+        self.insert(end, "".join(f"\n{indentation}{self._stepped(line)}" if line else "\n" for line in lines))
 
     def delete(self, statement: ast.stmt) -> None:
         """Take out a statement that is alone, with its lines."""
@@ -104,10 +106,9 @@ class CellText:
         """Put statements that follow each other, each alone, under a line of their own (`with …:`)."""
         self.insert_before(statements[0], [header])
         first, last = self._first_line(statements[0]), statements[-1].end_lineno or statements[-1].lineno
-        inside = self._inside_strings()
         for number in range(first, last + 1):
-            if self._lines[number - 1].strip() and number not in inside:
-                self.insert(self._starts[number - 1], STEP)
+            if self._lines[number - 1].strip() and number not in self._inside_strings:
+                self.insert(self._starts[number - 1], self._step)
 
     def result(self) -> str:
         """The text with all edits; insertions at one place stand in the order in which they were asked for."""
@@ -128,6 +129,23 @@ class CellText:
         decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
         return min([statement.lineno, *(one.lineno for one in decorators)])
 
+    @cached_property
+    def _step(self) -> str:
+        """What the blocks of this cell stand to the right by: tabs and spaces of one block cannot be mixed."""
+        numbered = enumerate(self._lines, 1)
+        lines = [line for number, line in numbered if line.strip() and number not in self._inside_strings]
+        for above, below in pairwise(lines):
+            outer, inner = (line[: len(line) - len(line.lstrip())] for line in (above, below))
+            if above.split("#")[0].rstrip().endswith(":") and inner.startswith(outer) and inner != outer:
+                return inner[len(outer) :]
+        return STEP
+
+    def _stepped(self, line: str) -> str:
+        """A line that is given in steps of `STEP`."""
+        count = (len(line) - len(line.lstrip())) // len(STEP)
+        return self._step * count + line[count * len(STEP) :]
+
+    @cached_property
     def _inside_strings(self) -> set[int]:
         """Lines that begin inside a string: what is put before them would become part of it."""
         inside: set[int] = set()

@@ -79,7 +79,7 @@ def _scale(program: Program, step: Step, loss: str, paddle: str) -> None:
     optimizer = program.text(call.func.value)
     top = program.top(step.backward)
     program.lines_alone(top)
-    program.cell_of(top).insert_before(top, [f"{scaler} = {paddle}.amp.GradScaler()"])
+    program.put_above(top, [f"{scaler} = {paddle}.amp.GradScaler()"])
     cell = program.cell_of(step.backward)
     backward = step.backward.value
     assert isinstance(backward, ast.Call)

@@ -20,6 +20,7 @@ from ..names import Names
 from ..training.batches import BatchReader
 from ..training.loop import TrainingReader
 from ..training.models import ModelReader
+from . import arguments
 from .edits import CellText
 from .one_training import seen_by
 
@@ -107,6 +108,26 @@ class Program:
             isinstance(one, ast.While) for one in self.code.parents(node)
         )
 
+    def model_statement(self) -> ast.Assign | None:
+        """The statement that gives the trained model its name (`net = Net(…)`, `self.model = build(…)`); else None."""
+        made = self.reader.model_call()
+        if made is not None and (found := self._binding(made)) is not None:
+            return found
+        fit, optimizer = self.reader.training.call, self.reader.optimizer_call
+        match self.names.argument(optimizer, "parameters") if optimizer is not None else None:
+            case ast.Call(func=ast.Attribute(value=model, attr="parameters")) if self.models.constructor(model):
+                return self._binding(self.names.origin(model))
+        if self.reader.training.kind == "fit" and fit is not None and isinstance(fit.func, ast.Attribute):
+            return self._binding(self.names.origin(fit.func.value))
+        return None
+
+    def _binding(self, made: ast.expr) -> ast.Assign | None:
+        """The statement that gives what an expression makes its one name."""
+        match self.statement(made):
+            case ast.Assign(targets=[ast.Name() | ast.Attribute()], value=value) as statement if value is made:
+                return statement
+        return None
+
     @cached_property
     def fits(self) -> tuple[ast.Call, ...]:
         """All `fit` calls of `paddle.Model`s."""
@@ -175,21 +196,12 @@ class Program:
     def add_keyword(self, call: ast.Call, name: str, text: str) -> None:
         """Give a call one more argument by its name, in the layout that the others have."""
         self.editable(call)
-        cell = self.cell_of(call)
-        _, end = cell.span(call)
-        arguments: list[ast.expr] = [*call.args, *(one.value for one in call.keywords)]
-        if not arguments:
-            cell.insert(end - 1, f"{name}={text}")
-            return
-        last = max(arguments, key=lambda one: cell.span(one)[1])
-        behind = cell.span(last)[1]
-        # A parenthesis around the last argument, and a comma behind it, belong to it.
-        rest = cell.source[behind : end - 1]
-        depth = len(rest) - len(rest.lstrip(") \t"))
-        place = behind + depth if rest[:depth].count(")") else behind
-        own_line = last.lineno > call.lineno and not cell.source[: cell.span(last)[0]].rsplit("\n", 1)[-1].strip(" \t")
-        separator = ",\n" + " " * last.col_offset if own_line and last.col_offset else ", "
-        cell.insert(place, f"{separator}{name}={text}")
+        arguments.add(self.cell_of(call), call, name, text)
+
+    def put_above(self, statement: ast.stmt, lines: list[str]) -> None:
+        """Write lines above one of a cell's own statements, with the usual distance from a function or a class."""
+        is_body = isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        self.cell_of(statement).insert_before(statement, [*lines, "", ""] if is_body else lines)
 
     def fresh(self, name: str) -> str:
         """A name that the notebook does not use: the one wanted, else with a number."""

@@ -99,15 +99,12 @@ def _made(program: Program) -> tuple[ast.stmt, str]:
                 statement = program.statement(node)
                 if isinstance(statement, ast.Assign) and statement.value is node:
                     return statement, program.text(statement.targets[0]) + ".network"
-            if isinstance(node, ast.Assign) and node.value is made and _is_name(node):
-                return node, program.text(node.targets[0])
             if isinstance(node, ast.stmt):
                 break
-    raise RefusedError(_NOWHERE)
-
-
-def _is_name(statement: ast.Assign) -> bool:
-    return len(statement.targets) == 1 and isinstance(statement.targets[0], (ast.Name, ast.Attribute))
+    if (found := program.model_statement()) is None:
+        raise RefusedError(_NOWHERE)
+    is_high_level = isinstance(found.value, ast.Call) and program.models.is_model(found.value)
+    return found, program.text(found.targets[0]) + (".network" if is_high_level else "")
 
 
 _OWN = Message(

@@ -11,7 +11,7 @@ from ...domain.changes import Changes, Refusal
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
-from ...domain.what_ifs import BY_NAME, WHAT_IFS, EstimateRequest
+from ...domain.what_ifs import BY_NAME, IN_NO_CELL, WHAT_IFS, EstimateRequest
 from . import accumulation, batch_size, distribution, literals, on_cpu, precision, recompute, set_to_zero
 from .difference import cells_of, unified
 from .program import Program, RefusedError
@@ -137,9 +137,7 @@ def without(request: EstimateRequest, made: Container[str], written: Container[s
         written: the answers that do.
     """
     left = {
-        name: None
-        for name, row in BY_NAME.items()
-        if (name in made or row.follows in made) and name not in distribution.TOLD
+        name: None for name, row in BY_NAME.items() if (name in made or row.follows in made) and name not in IN_NO_CELL
     }
     answers = {name: value for name, value in request.answers.items() if name not in written}
     return msgspec.structs.replace(request, answers=answers, **left)

@@ -64,6 +64,8 @@ class BatchReader:
         """The `DataLoader` that the training loop goes over, or that a loop in a module is given; None without any."""
         for loop in self.reader.training.loops:
             made = self.names.origin(iterated_by(loop))
+            if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):  # a function that makes it
+                made = self.names.origin(next(iter(self.names.returned(made.func.id)), made))
             if isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader":
                 return made
         return self._only_loader() if self.reader.training.kind == "none" else None

@@ -1,0 +1,82 @@
+"""Which notebooks several processes can train, and which are refused because their models would not stay the same."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.notebook.changes.test_table import LOOP, made
+
+GAN = LOOP.replace(
+    "        opt.step()\n", "        opt.step()\n        other = paddle.mean(head(x))\n        opt_g.step()\n"
+).replace("loader =", "head = nn.Linear(64, 1)\nopt_g = paddle.optimizer.SGD(parameters=head.parameters())\nloader =")
+OWN = "class Net(nn.Layer):\n    pass\n\nnet = Net()\n"
+TWO = LOOP.replace("opt =", f"{OWN}head = Net()\nopt =")
+SOME = LOOP.replace("opt =", f"{OWN}opt =")
+BUILT = LOOP.replace("net = nn", "def build():\n    return nn").replace("opt =", "net = build()\nopt =")
+GIVEN = LOOP.replace("loader =", "def batches(size):\n    return").replace("in loader", "in batches(64)")
+TRAINER = """\
+import paddle
+class Trainer:
+    def __init__(self):
+        self.model = Net()
+        self.opt = paddle.optimizer.SGD(parameters=self.model.parameters())
+        self.loader = paddle.io.DataLoader(data, batch_size=4)
+    def fit(self):
+        for x in self.loader:
+            self.model(x).mean().backward()
+            self.opt.step()
+            self.opt.clear_grad()
+class Net(paddle.nn.Layer):
+    pass
+Trainer().fit()
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        (GAN, "devices_several_optimizers"),
+        (TWO.replace("net.parameters()", "net.parameters() + head.parameters()"), "devices_several_models"),
+        (TWO.replace("net.parameters()", "[*net.parameters(), *head.parameters()]"), "devices_several_models"),
+        (
+            TWO.replace("opt =", "both = list(net.parameters())\nboth += head.parameters()\nopt =").replace(
+                "parameters=net.parameters()", "parameters=both"
+            ),
+            "devices_several_models",
+        ),
+        (TRAINER + "self.model.head\n", "devices_attribute"),
+    ],
+    ids=["two optimizers", "sum", "list", "added", "attribute of a trainer's model"],
+)
+def test_models_that_would_not_stay_the_same_are_refused(cell: str, why: str) -> None:
+    copy, found = made({"devices": 2}, cell)
+    assert [one.why.code for one in found.refused] == [why]
+    assert copy.content["cells"][0]["source"] == cell
+    assert all(one.why.hint for one in found.refused)
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        (BUILT, "net = build()\nnet = paddle.DataParallel(net)\n"),
+        (TRAINER, "        self.model = Net()\n        self.model = paddle.DataParallel(self.model)\n"),
+        (GIVEN, "    return paddle.io.DataLoader(data, batch_sampler=paddle.io.DistributedBatchSampler(data, "),
+        (SOME.replace("net.parameters()", "[p for p in net.parameters()]"), "net = paddle.DataParallel(net)\n"),
+        (LOOP.replace("net.parameters()", "net[1].parameters()"), "net = paddle.DataParallel(net)\n"),
+    ],
+    ids=["a function makes the model", "a class holds it", "a function makes the loader", "some of it", "a part of it"],
+)
+def test_a_model_is_found_where_its_name_is_bound(cell: str, written: str) -> None:
+    copy, found = made({"devices": 2}, cell)
+    source = copy.content["cells"][0]["source"]
+    ast.parse(source)
+    assert not found.refused and written in source
+
+
+@pytest.mark.parametrize("cell", [BUILT, TRAINER])
+def test_blocks_of_such_a_model_are_recomputed(cell: str) -> None:
+    copy, found = made({"recompute": True}, cell)
+    assert not found.refused
+    assert "recompute_blocks(" in copy.content["cells"][0]["source"].split("opt =")[0]
