@@ -143,9 +143,9 @@ export class Api {
     return this._post('preflights', { ...notebook, ...submission });
   }
 
-  /** What a job with this request has otherwise than the notebook; nothing runs. */
-  changes(notebook: INotebookBody, request: IEstimateRequest): Promise<IChanges> {
-    return this._post('changes', { ...notebook, request });
+  /** What a job of this submit has otherwise than the notebook; nothing runs. */
+  changes(notebook: INotebookBody, submission: ISubmission): Promise<IChanges> {
+    return this._post('changes', { ...notebook, ...submission });
   }
 
   submit(notebook: INotebookBody, submission: ISubmission): Promise<IJob> {

@@ -4218,7 +4218,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["EstimateBody"];
+                "application/json": components["schemas"]["SubmitBody"];
             };
         };
         responses: {

@@ -106,8 +106,10 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
 
     Exit status: 0, or 1 where something cannot be changed.
     """
+    from ..services import Submission
+
     source = face.source(notebook)
-    changes = face.services.changes(source, options.request(**asked), runs=True)
+    changes = face.services.changes(source, Submission(request=options.request(**asked)), runs=True)
     return ChangesView(changes, face.write(source, changes) if write and changes.cells else "")
 
 

@@ -82,7 +82,7 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
     path, arguments = one(face, what)
     source, scheduled = face.source(path, arguments), taken(chosen)
     if dry_run:
-        return ChangesView(face.services.changes(source, options.submission(**chosen).request, runs=True))
+        return ChangesView(face.services.changes(source, options.submission(**chosen), runs=True))
     if scheduled is not None:
         if follow:
             raise click.UsageError("--follow shows a job that runs now; a scheduled one does not.")

@@ -162,7 +162,9 @@ class RefusedError(PaddleGpuError):
 
     def __init__(self, decision: Decision, *, status: int = 409) -> None:
         reason = decision.reason
-        super().__init__(reason.code, reason.text, hint=reason.hint, status=status, **reason.params)
+        super().__init__(reason.code, reason.text, status=status)
+        self.message = reason
+        self.args = (reason.render(),)
         self.decision = decision
 
     @classmethod

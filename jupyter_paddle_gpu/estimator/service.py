@@ -272,7 +272,7 @@ class EstimateService:
             # What is changed belongs to one of them: which, the notebook as it is tells.
             changed.among = trainings.among(asked(as_written)[0])
             if changed.among is not None:
-                changed.places = ()  # found for whichever had that size
+                changed.places = changed.found = ()  # of whichever had that size
                 estimate, read = asked(request)
         elif not is_known:
             changed.among = trainings.among(estimate)
@@ -282,7 +282,7 @@ class EstimateService:
         estimate = msgspec.structs.replace(
             _with_run(estimate, facts, request),
             notes=(*replaced, *estimate.notes),
-            batch_from=estimate.batch_from or changed.places,
+            batch_from=changed.found or changed.places,
             among=changed.among,
             seconds=round(time.monotonic() - started, 3),  # of the figure; advice takes as long as there is some
         )

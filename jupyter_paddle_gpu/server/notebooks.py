@@ -62,10 +62,10 @@ class ChangesHandler(PaddleGpuHandler):
 
     @permitted("read")
     async def post(self) -> None:
-        """Answer what a job with this request has otherwise than the notebook, as a difference, and what it cannot."""
-        body = self.body(EstimateBody)
+        """Answer what the same body sent to `jobs` has otherwise than the notebook, and what it cannot have."""
+        body = self.body(SubmitBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        await self.answer(await self.context.call(self.services.changes, source, body.request))
+        await self.answer(await self.context.call(self.services.changes, source, body.submission()))
 
 
 class PreflightsHandler(PaddleGpuHandler):

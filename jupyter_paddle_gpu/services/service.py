@@ -95,7 +95,10 @@ class Services(Machine):
         """What a training step of the notebook takes; runs its model cells in an isolated child process."""
         check_request(request := request or EstimateRequest())
         self.estimates.begin(source)
-        return self.estimates.fresh(source, self.inspect(source), request)
+        from .jobs.matching import as_usual  # as `match`
+
+        facts = self.inspect(source)
+        return self.estimates.fresh(source, facts, *as_usual(self._site(source), facts, request))
 
     def fits(
         self, source: NotebookSource, request: EstimateRequest | None = None, devices: tuple[str, ...] = ()
@@ -138,7 +141,6 @@ class Services(Machine):
             facts,
             partial(live or self.estimates.fresh, source, facts),
             request,
-            self.policies.matching,
             whole=partial(live or self.estimates.whole, source, facts),
             meant=self.estimates.meant,
             changed=lambda asked, where: self.estimates.copy(source, asked, where, facts=None if live else facts)[1],
@@ -203,15 +205,15 @@ class Services(Machine):
         accepting()
         return self.jobs.submit(spec, content)
 
-    def changes(self, source: NotebookSource, request: EstimateRequest | None = None, *, runs: bool = False) -> Changes:
-        """What a job with this request has otherwise than the notebook, and what cannot be changed so.
+    def changes(self, source: NotebookSource, submission: Submission | None = None, *, runs: bool = False) -> Changes:
+        """What such a job has otherwise than the notebook, and what cannot be changed so.
 
         Args:
             runs: whether the notebook's model cells may run, where only a trace can tell what sizes the batch.
         """
-        check_request(request := request or EstimateRequest())
-        facts = self.inspect(source) if runs else None
-        return self.estimates.copy(source, request, facts=facts)[1]
+        from .jobs.submitting import changes
+
+        return changes(self.desk(source), source, submission or Submission(), runs=runs)
 
     def write(self, source: NotebookSource, changes: Changes) -> None:
         """Write changed cells into the notebook's file, which must be as it was read."""

@@ -70,6 +70,16 @@ def test_the_number_is_of_where_the_job_would_run(tmp_path: Path, subtests: Any)
             matched = services.match(source)
             assert (matched.estimate.target, matched.estimate.device) == ("gpu", "A card")
             assert (matched.placement.decision.outcome, matched.placement.on_device) == ("run", None)
+        with subtests.test("a policy beside the notebook keeps the card from it"):
+            beside = tmp_path / "paddle-gpu.yaml"
+            beside.write_text("matching: {excluded: ['0']}\n")
+            matched = services.match(source)
+            assert (matched.estimate.target, matched.placement.decision.outcome) == ("cpu", "cpu")
+            assert services.estimate(source).peak_bytes == matched.estimate.peak_bytes
+            assert (
+                specify(services.desk(source), source, Submission()).estimated_peak_bytes == matched.estimate.peak_bytes
+            )
+            beside.unlink()
         with subtests.test("the CPU was chosen"):
             chosen = services.match(source, gpus=0)
             assert (chosen.estimate.target, chosen.placement.decision.outcome) == ("cpu", "cpu")

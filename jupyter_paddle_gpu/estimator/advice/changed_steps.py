@@ -57,6 +57,7 @@ class ChangedSteps:
 
     Attributes:
         places: what the traces so far have seen to size the batch, where the cells say it in no other way.
+        found: where the tracer itself changed the batch size, in the notebook as it is.
         among: of several trainings the one that is changed, once a trace has told them apart.
         refused: of the last trace: what is not in the cells, so that the tracer did it.
     """
@@ -66,6 +67,7 @@ class ChangedSteps:
     ) -> None:
         self._traces, self._folder, self._interpreter, self._rewrite = traces, folder, interpreter, rewrite
         self.places, self.among = seen
+        self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
 
     def trace(
@@ -83,14 +85,16 @@ class ChangedSteps:
             if self.places and not self._arrives(traced, wanted):  # what was found for another size
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
-            for places in self._nearest_first(self._candidates(changed, traced, wanted)):
+            for places in self._nearest_first(self._candidates(request, changed, traced, wanted)):
                 if (found := self._changed_at(places, request, told, wanted, keep)) is not None:
                     changed, traced = found
                     break
             is_refused = any(one.change in SOUGHT for one in changed.refused)
             if not is_refused and _is_known(traced) and not self._arrives(traced, wanted):
                 changed, traced = self._traced(request, SOUGHT, keep)
-                if traced.trace is not None and (places := traced.trace.batch_from):
+                told_of = self._of_the_notebook(request, changed, traced, wanted, SOUGHT).trace
+                self.found = told_of.batch_from if told_of is not None else ()
+                if places := self.found:
                     changed, traced = self._changed_at(places, request, told, wanted, keep) or (changed, traced)
         elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
             # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
@@ -98,9 +102,13 @@ class ChangedSteps:
             if size is not None and not self._arrives(traced, size // (request.accumulation or 1)):
                 return self.trace(msgspec.structs.replace(request, batch_size=size), told, keep=keep)
         self.refused = changed.refused
+        if traced.trace is not None and changed.made <= {"batch_size"}:  # else lines are other ones than the notebook's
+            self.found = traced.trace.batch_from or self.found
         return traced, changed.facts
 
-    def _candidates(self, changed: Rewriting, traced: Traced, wanted: int) -> tuple[BatchPlace, ...]:
+    def _candidates(
+        self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int
+    ) -> tuple[BatchPlace, ...]:
         """Where the notebook as it is holds the batch size that a step has, where its cells say it in no way that is
         read, or reading was misled: the number that was changed is none of the batch, and no loader's of few samples.
         """
@@ -108,14 +116,29 @@ class ChangedSteps:
         is_refused = any(one.change in SOUGHT for one in changed.refused)
         if trace is None or trace.status != "ok" or self.places:
             return ()
-        changed_one = self._changed_one(trace)
-        if not is_refused and (self._arrives(traced, wanted) or changed_one.own_batch_size == wanted):
+        if not is_refused and (self._arrives(traced, wanted) or self._changed_one(trace).own_batch_size == wanted):
             return ()
+        traced = self._of_the_notebook(request, changed, traced, wanted)
+        trace = traced.trace
+        if trace is None or trace.status != "ok":
+            return ()
+        changed_one = self._changed_one(trace)
         facts = self._rewrite(EstimateRequest()).facts
         cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
         arrives = self._arrives(traced, wanted)
         size = changed_one.own_batch_size if arrives else changed_one.batch_size
         return tuple(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
+
+    def _of_the_notebook(
+        self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int, told: Container[str] = ()
+    ) -> Traced:
+        """The trace whose places are those of the notebook as it is: other changes than the batch size move lines, so
+        that the step is traced once more without them."""
+        if changed.made <= {"batch_size"}:
+            return traced
+        usual = {row.name: row.default for row in WHAT_IFS if row.in_jobs}
+        alone = msgspec.structs.replace(request, **{**usual, "batch_size": wanted})
+        return self._traced(alone, told, keep=False)[1]
 
     def _nearest_first(self, places: tuple[BatchPlace, ...]) -> Iterator[tuple[BatchPlace, ...]]:
         """Of several trainings with batches of one size: the numbers between the one that is changed and the one before

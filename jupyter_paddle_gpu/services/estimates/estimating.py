@@ -43,12 +43,14 @@ class Where:
     Attributes:
         inventory: the devices that the job's engine can give now; None: this machine's.
         choice: the person's.
+        policy: which devices may be chosen there; None: as the person's own says.
         together: how many devices its engine can have train together.
         host_bytes: what a job may have of the machine's memory; None: it is not limited, or nobody knows.
     """
 
     inventory: Callable[[], Inventory] | None = None
     choice: Choice = EITHER
+    policy: Policy | None = None
     together: int = 1
     host_bytes: Callable[[], int | None] = lambda: None
 
@@ -226,15 +228,18 @@ class Estimating:
             return request
         devices = (where.inventory or self.inventory)().devices
         real = [device for device in devices if device.vendor != "cpu"]
-        on_cpu = not request.device and without_device(real, self.policy(), where.choice) is not None
+        on_cpu = not request.device and without_device(real, self._policy(where), where.choice) is not None
         return msgspec.structs.replace(request, target="cpu" if on_cpu else "gpu")
+
+    def _policy(self, where: Where) -> Policy:
+        return self.policy() if where.policy is None else where.policy
 
     def _settled(self, request: EstimateRequest, where: Where) -> tuple[EstimateRequest, Accelerator | None]:
         """The request with its target, and the accelerator that it is for."""
         choice = where.choice if where.choice.gpus != 0 else EITHER
 
         def pick(devices: Sequence[Device]) -> Device | None:
-            return best_device(devices, self.policy(), choice)
+            return best_device(devices, self._policy(where), choice)
 
         request = self.meant(request, where)
         return request, targets.resolve(request, where.inventory or self.inventory, self.find, pick)
@@ -248,5 +253,5 @@ class Estimating:
             return known
         devices = (where.inventory or self.inventory)().devices
         chosen = [one for one in devices if one.id in where.choice.device_ids]
-        here = chosen or usable(devices, self.policy(), where.choice.gpus or 1)
+        here = chosen or usable(devices, self._policy(where), where.choice.gpus or 1)
         return tuple(card for one in here if (card := targets.of_device(one, self.find)) is not None) or known

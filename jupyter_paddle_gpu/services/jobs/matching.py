@@ -8,12 +8,14 @@ from functools import partial
 import msgspec
 
 from ...domain.changes import Changes
-from ...domain.decisions import Decision, RefusedError
+from ...domain.decisions import Choice, Decision, RefusedError
+from ...domain.devices import Inventory
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts, own_processes
 from ...domain.placements import DeviceFigure, Placement
 from ...domain.what_ifs import EstimateRequest, for_job, only_estimated
+from ...engines.base import Engine
 from ...engines.capabilities import host_bytes_of, inventory_of
 from ...estimator.workers.beside import beside
 from ...matching.policy import Policy
@@ -47,7 +49,6 @@ def match(
     facts: NotebookFacts,
     estimated: Estimated,
     request: EstimateRequest,
-    policy: Policy,
     *,
     whole: Whole,
     meant: Meant,
@@ -61,18 +62,15 @@ def match(
 
     Args:
         meant: settles what the estimate is for.
-        policy: how many devices may train together.
         engine, gpus, device_ids, share: the person's choice; empty or None leaves it to us.
     """
-    chosen = site.engines[engine_name(site.engines, engine)]
+    chosen, policy = site.engines[engine_name(site.engines, engine)], site.policies.matching
     inventory = inventory_of(chosen, site.inventory)
     of_share = _refused(partial(check_share, chosen, share, policy))
     refused = _refused(partial(check_precision, request, site.policies)) or of_share
     share = share if of_share is None else None
     choice = choice_of(chosen, inventory, request, gpus, device_ids, share=share, own=own_processes(facts))
-    request = together(request, facts, choice)
-    host = partial(host_bytes_of, chosen, Resources(), inventory)
-    where = Where(lambda: inventory, choice, together_on(chosen, inventory, policy), host)
+    request, where = together(request, facts, choice), _where(chosen, inventory, policy, choice)
     asked = meant(request, where)
     on_cpu = meant(_alone(request), where).target == "cpu"
     figures = _Figures(lambda one: estimated(one, where), lambda one: whole(one, where))
@@ -109,6 +107,19 @@ def match(
     if refused is not None:
         placement = msgspec.structs.replace(placement, decision=refused, device_ids=())
     return Matched(facts=facts, estimate=estimate, placement=_told(placement, request))
+
+
+def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tuple[EstimateRequest, Where]:
+    """What is estimated, and for where, if nobody chooses anything for the job."""
+    chosen = site.engines[engine_name(site.engines, "")]
+    inventory = inventory_of(chosen, site.inventory)
+    choice = choice_of(chosen, inventory, request, own=own_processes(facts))
+    return together(request, facts, choice), _where(chosen, inventory, site.policies.matching, choice)
+
+
+def _where(engine: Engine, inventory: Inventory, policy: Policy, choice: Choice) -> Where:
+    host = partial(host_bytes_of, engine, Resources(), inventory)
+    return Where(lambda: inventory, choice, policy, together_on(engine, inventory, policy), host)
 
 
 def _refused(check: Callable[[], None]) -> Decision | None:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs.job import Job, Resources
+from ...domain.jobs.job import Job, Resources, WantedResources
 from ...domain.notebooks import FactValue
 from ...domain.what_ifs import EstimateRequest
+from ...matching.sentences import ON_REQUEST
 from ..requests import Rerun, Submission
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ def submission_of(job: Job, wanted: Rerun) -> Submission:
                 name=name[:100],
             )
     answers = {**spec.sets, **_changed(job, wanted.values)}
+    request = msgspec.structs.replace(wanted.request, answers={**wanted.request.answers, **answers})
+    is_there = wanted.resources is None and wanted.engine in ("", spec.engine)
+    if is_there and spec.processes > 1 and request.devices is None:
+        request = msgspec.structs.replace(request, devices=spec.processes)  # of which nothing in the cells tells
     return Submission(
         engine=wanted.engine or spec.engine,
-        request=msgspec.structs.replace(wanted.request, answers={**wanted.request.answers, **answers}),
+        request=request,
         resources=wanted.resources or _same_resources(job, wanted),
         image=spec.image if wanted.engine in ("", spec.engine) else "",
         name=wanted.name or spec.name,
@@ -69,10 +74,15 @@ def _changed(job: Job, values: Mapping[str, FactValue]) -> dict[str, FactValue]:
 
 
 def _same_resources(job: Job, wanted: Rerun) -> Resources | None:
-    """The limits that the job had. Which cards is left to the match where it was then, or where the engine is new."""
+    """The limits that the job had. Which cards is left to the match where it was then, where the engine is new, or
+    where it ran on the CPU and nobody had asked for that."""
+    had = job.spec.resources
     if wanted.engine not in ("", job.spec.engine):
         return None
-    return job.spec.resources
+    if job.spec.on_cpu is None or job.spec.on_cpu.code == ON_REQUEST.code:
+        return had
+    limits = {name: getattr(had, name) for name in Resources.__struct_fields__ if name != "gpus"}
+    return WantedResources(**limits)
 
 
 def _environment(job: Job) -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import msgspec
 
 from ...domain.bounds import check_request, check_resources
+from ...domain.changes import Changes
 from ...domain.decisions import Decision, Placed
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
@@ -58,17 +59,12 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     from ...notebook.inspection import inspect_notebook
     from ...notebook.variables import read_settings
 
-    check_request(submission.request)
-    if submission.resources is not None:
-        check_resources(submission.resources)
-    facts = inspect_notebook(source)
+    facts = _facts(source, submission)
     _check_runs(source, facts)
     place = Place(desk, submission, facts, runs=runs)
     check_precision(submission.request, desk.policies)
 
-    place.choose()
-    where = place.where()
-    request = together(_request(submission.request, on_gpu=place.on_gpu), facts, where.choice)
+    request, where = _placed(place, submission, facts)
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     check_changes(changed)
     answers = answers_for_job(facts, without(submission.request, (), changed.written).answers)
@@ -116,6 +112,36 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
         **_foretold(estimate),
     )
     return Settled(spec, copy.content, taken.decision)
+
+
+def changes(desk: Desk, source: NotebookSource, submission: Submission, *, runs: bool) -> Changes:
+    """What the job's copy of the notebook has otherwise, and what it cannot have; what others have is not asked.
+
+    Args:
+        runs: whether the notebook's model cells may run where only a trace can tell what sizes the batch.
+
+    Raises:
+        PaddleGpuError: as `settle`, but for what is decided about the job.
+    """
+    facts = _facts(source, submission)
+    request, where = _placed(Place(desk, submission, facts, runs=True), submission, facts)
+    return desk.estimates.copy(source, request, where, facts=facts if runs else None)[1]
+
+
+def _facts(source: NotebookSource, submission: Submission) -> NotebookFacts:
+    from ...notebook.inspection import inspect_notebook
+
+    check_request(submission.request)
+    if submission.resources is not None:
+        check_resources(submission.resources)
+    return inspect_notebook(source)
+
+
+def _placed(place: Place, submission: Submission, facts: NotebookFacts) -> tuple[EstimateRequest, Where]:
+    """What a job has of its request where it goes."""
+    place.choose()
+    where = place.where()
+    return together(_request(submission.request, on_gpu=place.on_gpu), facts, where.choice), where
 
 
 def _check_runs(source: NotebookSource, facts: NotebookFacts) -> None:

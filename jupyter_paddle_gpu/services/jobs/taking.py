@@ -93,7 +93,7 @@ class Place:
         """The same for an estimate."""
         asked = self._submission.resources or Resources()
         host_bytes = partial(host_bytes_of, self.engine, asked, self.inventory)
-        return Where(lambda: self.inventory, self._choice, host_bytes=host_bytes)
+        return Where(lambda: self.inventory, self._choice, self._policy, host_bytes=host_bytes)
 
     def names(self, device_ids: tuple[str, ...]) -> dict[str, Message]:
         """What devices are called, by id: one of them may be gone when the job's turn comes."""

@@ -74,7 +74,7 @@ export class Submission {
     try {
       const { answers: _, ...asked } = this._of.asked();
       found = Object.keys(asked).length
-        ? await this._api.changes(this._of.source().body(), this._of.asked())
+        ? await this._api.changes(this._of.source().body(), this._wanted())
         : null;
     } catch {
       // The submit itself will say it.

@@ -9,14 +9,19 @@ import pytest
 
 from jupyter_paddle_gpu.devices import catalogue
 from jupyter_paddle_gpu.devices.catalogue import find
+from jupyter_paddle_gpu.devices.reader import Reading
+from jupyter_paddle_gpu.devices.service import DeviceService
 from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Accelerator, Device, Inventory
+from jupyter_paddle_gpu.domain.jobs.job import WantedResources
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
+from jupyter_paddle_gpu.services import Services, Settings, Submission
 from jupyter_paddle_gpu.services.estimates.cache import EstimateCache
 from jupyter_paddle_gpu.services.estimates.copies import settled
 from jupyter_paddle_gpu.services.estimates.estimating import Estimating, Where
+from jupyter_paddle_gpu.services.jobs.submitting import settle
 from tests.matching.situations import HOST
 
 A100, T4 = (one for name in ("A100 SXM 40GB", "T4") for one in catalogue.accelerators() if one is find(name))
@@ -85,3 +90,49 @@ def test_what_is_said_stays() -> None:
     assert settled(EstimateRequest(amp="O1", amp_dtype="bfloat16"), [T4]).amp_dtype == "bfloat16"
     assert settled(EstimateRequest(amp="off"), [T4]).amp_dtype is None
     assert settled(EstimateRequest(), [T4]).amp_dtype is None
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        (None, "float16"),
+        (WantedResources(device_ids=("1",)), "bfloat16"),
+        (WantedResources(gpus=2), "float16"),
+        (WantedResources(gpus=0), "float16"),
+    ],
+    ids=["any card", "the one that has it", "both", "the CPU"],
+)
+def test_the_difference_that_is_shown_is_that_of_the_job(
+    tmp_path: Path, resources: WantedResources | None, expected: str
+) -> None:
+    services = Services(Settings(data_folder=tmp_path, root=tmp_path, system_policy_file=tmp_path / "none"))
+    services._built["devices"] = DeviceService(tmp_path, simulate="", readers=[Both()])
+    source = services.open("n.ipynb", {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [CELL]})
+    submission = Submission(request=EstimateRequest(amp="O1"), resources=resources, estimate=False)
+    try:
+        shown = services.changes(source, submission)
+        settled = settle(services.desk(source), source, submission)
+    finally:
+        services.close()
+    assert not shown.refused
+    assert f'dtype="{expected}"' in shown.difference
+    assert shown.cells[0].after == settled.content["cells"][0]["source"]
+
+
+class Both:
+    """A card with bfloat16 beside one without."""
+
+    def read(self) -> Reading:
+        """The same every time."""
+        return Reading(
+            devices=tuple(
+                Device(
+                    id=f"GPU-{at}", index=at, vendor="nvidia", name=card.name,
+                    memory_total=card.memory_bytes, memory_used=0, memory_free=card.memory_bytes,
+                )
+                for at, card in enumerate((T4, A100))
+            )
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Nothing is held."""

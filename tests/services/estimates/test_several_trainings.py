@@ -69,7 +69,7 @@ def test_the_batch_of_the_chosen_training_is_changed(services: Services, tmp_pat
     services.estimate(source, EstimateRequest(batch_size=50))  # another training's batch was sought before
     estimate = services.estimate(source, SMALLER)
     assert [one.batch_size for one in estimate.trainings] == [count, 8]
-    changes = services.changes(source, SMALLER, runs=True)
+    changes = services.changes(source, Submission(request=SMALLER), runs=True)
     assert (changes.refused, [one.cell for one in changes.cells]) == ((), [1])
     assert "small_count = 8" in changes.cells[0].after
 

@@ -155,7 +155,7 @@ def test_panel_preflight_and_submit_decide_the_same(
 
     of = {"meant": meant, "whole": estimated, "gpus": named.gpus, "device_ids": named.device_ids}
     of |= {"share": share, "changed": changed}
-    panel = match(Site(**settled), FACTS, estimated, request, policy, **of).placement.decision
+    panel = match(Site(**settled), FACTS, estimated, request, **of).placement.decision
     if refused or (request.amp and not policy.allow_mixed_precision):
         assert panel.outcome == "refuse" and panel.final
     if not panel.final and request.on_cpu and named == Choice():
@@ -209,11 +209,11 @@ def test_what_fits_the_machine_is_sought_for_who_is_refused() -> None:
 
     for request in (NAMED, EstimateRequest()):
         of = {"whole": estimated, "meant": meant, "changed": unchanged}
-        first = match(site, FACTS, estimated, request, Policy(), **of).placement.decision
+        first = match(site, FACTS, estimated, request, **of).placement.decision
         assert (first.outcome, first.ways, any(one.details for one in asked)) == ("refuse", (), False)
         asked.clear()
         detailed = msgspec.structs.replace(request, details=True)
-        then = match(site, FACTS, estimated, detailed, Policy(), **of).placement.decision
+        then = match(site, FACTS, estimated, detailed, **of).placement.decision
         assert [way.request for way in then.ways] == [{"batch_size": 8}]
         asked.clear()
 
@@ -239,7 +239,7 @@ def test_a_notebook_that_starts_its_processes_gets_a_device_for_each() -> None:
         facts = inspect_notebook(notebook)
         asked = EstimateRequest()
         of = {"whole": made, "meant": meant, "changed": unchanged}
-        panel = match(Site(**settled), facts, made, asked, Policy(), **of).placement.decision
+        panel = match(Site(**settled), facts, made, asked, **of).placement.decision
         assert panel.outcome == outcome, panel
         desk = Desk(**settled, estimates=Shown(FITTING, None))
         try:
@@ -273,5 +273,5 @@ def test_who_asked_for_nothing_is_not_told_that_he_asked_for_the_cpu() -> None:
             return FITTING
 
         of = {"meant": meant, "whole": estimated, "gpus": gpus, "changed": unchanged}
-        found = match(site, FACTS, estimated, request, Policy(), **of).placement.decision
+        found = match(site, FACTS, estimated, request, **of).placement.decision
         assert (found.outcome, found.reason.code) == ("cpu", code)

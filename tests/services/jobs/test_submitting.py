@@ -347,3 +347,21 @@ def test_the_number_in_a_call_sizes_the_batch_and_not_a_loader_that_nobody_reads
     assert (estimate.batch_size, [one.cell for one in estimate.batch_from]) == (64, [2])
     settled = settle(services.desk(), notebook, Submission(request=EstimateRequest(batch_size=64), estimate=True))
     assert [cell["source"] for cell in settled.content["cells"]][1:] == [loader, "train(64)"]
+
+
+@pytest.mark.paddle
+def test_what_sizes_the_batch_is_found_beside_changes_that_move_its_line(services):
+    made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")
+    of_few = TRAINING.replace(
+        "for _ in range(5):", "data = paddle.io.TensorDataset([paddle.rand([64, 8])])\nfor x, in data:"
+    )
+    of_few = of_few.replace("in data:", "in paddle.io.DataLoader(data, batch_size=batch_size):")
+    of_few = of_few.replace('paddle.to_tensor(np.zeros([batch_size, 8], "float32"))', "x")
+    for code, batch in ((made_by_hand, 24), (of_few, 6000)):
+        notebook = source(services, code)
+        request = EstimateRequest(target="cpu", batch_size=batch, recompute=True)
+        found = services.estimate(notebook, request)
+        assert (found.batch_size, found.status) == (batch, "ok")
+        changes = services.changes(notebook, Submission(request=request), runs=True)
+        assert not changes.refused
+        assert f"+{'few = dict(rows=24)' if batch == 24 else 'batch_size = 6000'}" in changes.difference
