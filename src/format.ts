@@ -116,15 +116,24 @@ export function clock(time: number): string {
     .join(':');
 }
 
-/** Date and time in the reader's language; today's date is left out. */
+/** Date and time in the reader's language, by 24 hours as logs and cron have it; what is today's or this year's is left out. */
 export function moment(time: number, language: string): string {
   const date = new Date(time * 1000);
   const today = new Date().toDateString() === date.toDateString();
   return date.toLocaleString(language || undefined, {
     hour: '2-digit',
     minute: '2-digit',
-    ...(today ? {} : { month: 'short', day: 'numeric' })
+    ...BY_24_HOURS,
+    ...(today ? {} : { month: 'short', day: 'numeric', ...yearOf(date) })
   });
+}
+
+/** `hour12: false` would say 24:00 for midnight in English. */
+export const BY_24_HOURS = { hourCycle: 'h23' } as const;
+
+/** The year, where it is another one than this. */
+export function yearOf(date: Date): { year?: 'numeric' } {
+  return date.getFullYear() === new Date().getFullYear() ? {} : { year: 'numeric' };
 }
 
 function digits(size: number): string {

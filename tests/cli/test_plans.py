@@ -98,6 +98,7 @@ def test_a_cancelled_sweep_begins_no_further_trial(cli, notebook):
         (("sweep", "train.ipynb", "--set", "lr=0.1:0.5"), "sweep_open"),
         (("sweep", "train.ipynb", "--set", "speed=1,2"), "sweep_unknown"),
         (("sweep", "train.ipynb", "--set", "batch=16,640.1"), "sweep_fraction"),
+        (("sweep", "train.ipynb", "--set", "batch=0,16"), "sweep_count"),
         (("sweep", "train.ipynb", "--set", "lr=abc, def"), "sweep_text"),
         (("sweeps", "show", "nope"), "no_such_plan"),
         (("sweeps", "cancel", "nope"), "no_such_plan"),

@@ -1,7 +1,7 @@
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
-import { byteRange, bytes, count, duration, group, metric } from '../../src/format';
+import { byteRange, bytes, count, duration, group, metric, moment } from '../../src/format';
 import { trans } from './helpers';
 
 /** The table that Python's tests read as well. */
@@ -54,4 +54,12 @@ test('numbers', () => {
   expect(metric(0)).toBe('0');
   // A loss that diverged: JSON has no word for it.
   expect(metric(null)).toBe('nan');
+});
+
+test('times of day are by 24 hours, and another year is named', () => {
+  const before = new Date(new Date().getFullYear() - 1, 10, 28, 0, 5).getTime() / 1000;
+  expect(moment(before, 'en')).toMatch(/^Nov 28, \d{4}, 00:05$/);
+  const today = new Date().setHours(15, 4) / 1000;
+  expect(moment(today, 'en')).toBe('15:04');
+  expect(moment(today, 'zh-CN')).toBe('15:04');
 });

@@ -9,6 +9,9 @@ test.each([
   ['Type `pip install timm`: it is short.', 'Type pip install timm: Copy it is short.'],
   ['Type `pip install timm` first.', 'Type pip install timm Copy first.'],
   ['Look at `submit`.', 'Look at submit.'],
+  ['In a cell: `%pip install timm`.', 'In a cell: %pip install timm. Copy'],
+  ['By `/usr/bin/python3 -m pip list`.', 'By /usr/bin/python3 -m pip list. Copy'],
+  ['A list (`0.1, 0.01`) or `batch_size = 64`.', 'A list (0.1, 0.01) or batch_size = 64.'],
   ['Nothing to type.', 'Nothing to type.']
 ])('the mark behind a command stays with it: %p', (text, shown) => {
   expect(draw(<Prose text={text} />).textContent).toBe(shown);

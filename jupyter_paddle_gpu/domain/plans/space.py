@@ -167,15 +167,19 @@ def _range(name: str, text: str) -> Dimension:
 
 
 def _steps(name: str, text: str, low: float, high: float, step: float) -> tuple[FactValue, ...]:
-    if step <= 0 or (high - low) / step > MOST_VALUES:
+    if step <= 0:
         raise _wrong(name, text, "step")
+    if (high - low) / step > MOST_VALUES:
+        raise _wrong(name, text, "many")
     count = math.floor((high - low) / step + 1e-9)
     return tuple(_short(low + n * step) if isinstance(low + step, float) else low + n * step for n in range(count + 1))
 
 
 def _multiplied(name: str, text: str, low: float, high: float, factor: float) -> tuple[FactValue, ...]:
-    if factor <= 1 or low <= 0 or math.log(high / low) / math.log(factor) > MOST_VALUES:
+    if factor <= 1 or low <= 0:
         raise _wrong(name, text, "factor")
+    if math.log(high / low) / math.log(factor) > MOST_VALUES:
+        raise _wrong(name, text, "many")
     values, value = [], low
     while value <= high * (1 + 1e-9):
         values.append(value if isinstance(value, int) else _short(value))

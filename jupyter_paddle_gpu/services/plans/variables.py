@@ -28,7 +28,8 @@ def resolved(dimension: Dimension, settings: Settings) -> Dimension:
 
     Raises:
         PaddleGpuError: `sweep_unknown` (400): the notebook has nothing of that name; `sweep_fraction` (400): it is a
-            whole number there, and fractions are to be tried; `sweep_text` (400): it is a number, and words are.
+            whole number there, and fractions are to be tried; `sweep_count` (400): it counts, and less than one is;
+            `sweep_text` (400): it is a number, and words are.
     """
     own = next((one for one in settings.variables if one.name == dimension.name), None)
     role = role_of(dimension.name)
@@ -88,6 +89,14 @@ def _whole(dimension: Dimension, variable: Variable) -> Dimension:
             else "Name whole numbers (`16, 32`, `32:128:x2`), or write `{name} = {value}.0` where fractions are meant.",
             name=called[:100],
             value=str(variable.value)[:40],
+            typed=dimension.text[:100],
+        )
+    if counts and any(not isinstance(one, str) and (one is None or one < 1) for one in dimension.values):
+        raise PaddleGpuError(
+            "sweep_count",
+            "No training has less than one of “{name}”, and “{typed}” has.",
+            hint="Name whole numbers above 0 (`16, 32`, `32:128:x2`).",
+            name=_called(variable)[:100],
             typed=dimension.text[:100],
         )
     values = tuple(int(one) if isinstance(one, float) else one for one in dimension.values)

@@ -58,6 +58,9 @@ export function Prose({ text }: { text: string }): JSX.Element {
   );
 }
 
+/** A program's name with something behind it; `0.1, 0.01` and `batch_size = 64` are values and code. */
+const COMMAND = /^[%/]?[a-z][\w./-]* (?!=)/;
+
 /** What is to be typed in a terminal, and the sentence's mark behind it; a click copies it. */
 function Command({ text, end }: { text: string; end: string }): JSX.Element {
   const { trans } = useApp();
@@ -66,7 +69,7 @@ function Command({ text, end }: { text: string; end: string }): JSX.Element {
     await navigator.clipboard.writeText(text);
     setCopied(true);
   };
-  if (!text.includes(' ')) {
+  if (!COMMAND.test(text)) {
     return (
       <>
         <code className="jp-PaddleGpu-command">{text}</code>

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IJob } from '../../domain';
-import { bytes, duration, percent } from '../../format';
+import { BY_24_HOURS, bytes, duration, percent } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { deviceCalled } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
@@ -16,7 +16,9 @@ export function Details({ model, job }: { model: JobView; job: IJob }): JSX.Elem
   const { trans, language, engineTitle } = useApp();
   const { result, spec } = job;
   const time = (value: number | null) =>
-    value === null ? '' : new Date(value * 1000).toLocaleString(language || undefined);
+    value === null
+      ? ''
+      : new Date(value * 1000).toLocaleString(language || undefined, BY_24_HOURS);
   const some = (value: number | null | undefined, format: (value: number) => string = bytes) =>
     value ? format(value) : '';
   const pairs = (values: Record<string, unknown>) =>

@@ -13,8 +13,8 @@ import {
 } from '../../models/plans/planChoice';
 import type { Planner } from '../../models/plans/plans';
 import { runsOf } from '../../models/plans/values';
-import { useApp } from '../common/context';
-import { Note } from '../common/pieces';
+import { useApp, useInView } from '../common/context';
+import { Note, Prose } from '../common/pieces';
 import { Typed } from '../common/typed';
 import { deviceName, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
@@ -38,7 +38,8 @@ export function PlanForm(props: {
   const { trans } = useApp();
   const { plan, planner, devices, variables, noCost, change } = props;
   const group = React.useId();
-  const free = devices.filter(device => !device.simulated);
+  // One that is lost is never free.
+  const free = devices.filter(device => !device.simulated && !device.problem);
   const ways: [When, string, boolean][] = [
     ['now', trans.__('at once'), true],
     ['at', trans.__('at a time'), true],
@@ -47,11 +48,12 @@ export function PlanForm(props: {
     ['cost', trans.__('when an hour costs less than'), !noCost]
   ];
   const space = spaceOf(plan, variables);
-  // Somebody who clears a field is still at it.
-  const [isOpen] = React.useState(!!space);
+  // Somebody who clears a field is still at it; which variables there are is not known at first.
+  const [isOpen] = React.useState(Object.values(plan.values).some(text => text.trim()));
+  const error = useInView<HTMLDivElement>(!!plan.error);
   return (
     <>
-      {plan.error && <Note kind="error" message={plan.error} />}
+      <div ref={error}>{plan.error && <Note kind="error" message={plan.error} />}</div>
       <fieldset>
         <legend>{trans.__('When')}</legend>
         {ways.map(([when, name, offered]) => (
@@ -102,13 +104,21 @@ export function PlanForm(props: {
               );
             })}
           {space && (
-            <SweepOptions
-              choice={plan.sweep}
-              runs={runsOf(Object.values(space))}
-              choose={sweep => change({ sweep })}
-            />
+            <>
+              <SweepOptions
+                choice={plan.sweep}
+                runs={runsOf(Object.values(space))}
+                choose={sweep => change({ sweep })}
+              />
+              <OnlyThis />
+            </>
           )}
         </details>
+      )}
+      {plan.when !== 'now' && variables.length > 0 && (
+        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {trans.__('Several values are tried at once only, not at another time.')}
+        </p>
       )}
     </>
   );
@@ -177,7 +187,18 @@ function Way(props: {
         <option value="disk">{trans.__('the notebook as it is on the disk then')}</option>
         <option value="saved">{trans.__('the notebook as it is now')}</option>
       </select>
+      <OnlyThis />
     </>
+  );
+}
+
+/** That no other button of the dialogue takes it. */
+function OnlyThis(): JSX.Element {
+  const { trans } = useApp();
+  return (
+    <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+      {trans.__('For this submit alone: “Keep” leaves it out.')}
+    </p>
   );
 }
 
@@ -261,18 +282,22 @@ function Dates({ plan, planner }: { plan: IPlanChoice; planner: Planner }): JSX.
   }, [plan.when, typed]);
   return (
     <div role="status" className="jp-PaddleGpu-small jp-PaddleGpu-muted">
-      {!typed
-        ? plan.when === 'at'
-          ? trans.__('Type a time.')
-          : trans.__('Type five fields, as 0 2 * * *.')
-        : error
-          ? `${error.message} ${error.hint}`
-          : dates.length > 0 &&
-            trans.__(
-              'next: %1 (%2)',
-              dates.map(date => dateIn(date, '', language)).join(' · '),
-              ownZone()
-            )}
+      {!typed ? (
+        plan.when === 'at' ? (
+          trans.__('Type a time.')
+        ) : (
+          trans.__('Type five fields, as 0 2 * * *.')
+        )
+      ) : error ? (
+        <Prose text={`${error.message} ${error.hint}`} />
+      ) : (
+        dates.length > 0 &&
+        trans.__(
+          'next: %1 (%2)',
+          dates.map(date => dateIn(date, '', language)).join(' · '),
+          ownZone()
+        )
+      )}
     </div>
   );
 }

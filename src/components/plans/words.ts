@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import type { IDimension, ISchedule, ISweep, ITrial, IVariable, Value } from '../../domain';
-import { metric } from '../../format';
+import { BY_24_HOURS, metric, yearOf } from '../../format';
 import { roleName } from '../../models/jobs/runs';
 import { stateName } from '../jobs/words';
 
@@ -82,19 +82,21 @@ export function sweepProgress(sweep: ISweep, trans: TranslationBundle): string {
     .join(' · ');
 }
 
-/** A date in the schedule's own time zone, which is named where it is another one than the reader's. */
+/** A date in the schedule's own time zone, which is named where it is another one than the reader's; another year's with it. */
 export function dateIn(time: number, zone: string, language: string): string {
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const there = zone && zone !== own;
+  const date = new Date(time * 1000);
   return new Intl.DateTimeFormat(language.replace('_', '-') || 'en', {
     weekday: 'short',
     month: 'short',
     day: 'numeric',
     hour: '2-digit',
     minute: '2-digit',
-    hour12: false,
+    ...BY_24_HOURS,
+    ...yearOf(date),
     ...(there ? { timeZone: zone, timeZoneName: 'short' } : {})
-  }).format(time * 1000);
+  }).format(date);
 }
 
 export function scheduleState(state: ISchedule['state'], trans: TranslationBundle): string {

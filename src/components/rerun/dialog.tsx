@@ -42,7 +42,7 @@ export async function rerunWith(
     if (!button.accept) {
       return null;
     }
-    if (model.wrong.length) {
+    if (model.wrong.length || model.strayLines.length) {
       continue;
     }
     try {

@@ -27,6 +27,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
     ({ variable: { role, parameter } }, index) => role || parameter || index < SHOWN
   );
   const others = model.fields.filter(field => !first.includes(field));
+  const [hasWrong] = React.useState(others.some(field => model.wrong.includes(field)));
   const id = React.useId();
   const [environment, typeEnvironment] = useTyped(model.environment, text =>
     model.update(() => (model.environment = text))
@@ -48,7 +49,8 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
         <Field key={key(field)} field={field} model={model} />
       ))}
       {others.length > 0 && (
-        <details>
+        // What is wrong is in view when the form comes back.
+        <details open={hasWrong}>
           <summary>{trans._n('%1 more', '%1 more', others.length)}</summary>
           {others.map(field => (
             <Field key={key(field)} field={field} model={model} />
@@ -108,6 +110,11 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
           value={environment}
           onChange={event => typeEnvironment(event.target.value)}
         />
+        {model.strayLines.length > 0 && (
+          <small role="alert">
+            {trans.__('Not taken: %1. Write NAME=value.', model.strayLines.join(', '))}
+          </small>
+        )}
       </details>
       <p id={id} className="jp-PaddleGpu-muted jp-PaddleGpu-small" role="status">
         {model.isSweep

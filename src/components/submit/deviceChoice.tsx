@@ -57,6 +57,7 @@ export function DeviceChoice(props: {
       {!inventory && engine?.own_devices && <Busy>{trans.__('Looking for devices…')}</Busy>}
       {devices.map(device => {
         const verdict = training.placement?.verdicts.find(one => one.device_id === device.id);
+        const name = deviceName(device, trans);
         const need = verdict?.needed_bytes ?? training.estimate?.peak_bytes ?? null;
         return (
           <label key={device.id} className="jp-PaddleGpu-deviceChoice">
@@ -64,10 +65,13 @@ export function DeviceChoice(props: {
               <input
                 type="checkbox"
                 checked={choice.deviceIds.includes(device.id)}
-                disabled={fixed}
+                disabled={fixed || (!!device.problem && !choice.deviceIds.includes(device.id))}
                 onChange={() => toggle(device)}
               />
-              {deviceName(device, trans)} {shortName(device)}
+              {device.problem?.message.startsWith(name) ? '' : `${name} ${shortName(device)}`}
+              {device.problem && (
+                <span className="jp-PaddleGpu-muted">{device.problem.message}</span>
+              )}
               <Unchecked device={device} />
               {device.memory_total !== null && (
                 <span className="jp-PaddleGpu-muted">

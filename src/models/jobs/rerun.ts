@@ -4,6 +4,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 
 import type { ApiError } from '../../api';
 import type { IJob, IRerun, ISweepBody, IVariable, Value } from '../../domain';
+import { parseEnvironment, strayLines, writeEnvironment } from '../submit/choice';
 import {
   type ISweepChoice,
   isSeveral,
@@ -25,10 +26,11 @@ export class RerunForm {
     this.fields = variables
       .filter(({ name, role }) => name || role === 'batch_size')
       .map(variable => ({ variable, text: written(variable.value) }));
-    this.environment = Object.entries(job.spec.environment)
-      .filter(([name]) => !(name in job.spec.sets))
-      .map(([name, value]) => `${name}=${value}`)
-      .join('\n');
+    this.environment = writeEnvironment(
+      Object.fromEntries(
+        Object.entries(job.spec.environment).filter(([name]) => !(name in job.spec.sets))
+      )
+    );
     this._environment = this.environment;
   }
 
@@ -58,6 +60,11 @@ export class RerunForm {
   /** Fields whose text is no value of their kind. */
   get wrong(): readonly IField[] {
     return this.fields.filter(field => !isMany(field) && valueOf(field) === undefined);
+  }
+
+  /** Lines of the environment that are none. */
+  get strayLines(): readonly string[] {
+    return strayLines(this.environment);
   }
 
   /** By name what is typed for those that have several values: then it is a sweep. */
@@ -123,7 +130,7 @@ export class RerunForm {
       ...(this.gpus === '' ? {} : { resources: { gpus: Number(this.gpus) } }),
       ...(this.environment === this._environment
         ? {}
-        : { environment: variablesOf(this.environment) })
+        : { environment: parseEnvironment(this.environment) })
     };
   }
 
@@ -162,12 +169,4 @@ export function valueOf({ variable, text }: IField): Value | undefined {
     default:
       return text;
   }
-}
-
-/** `NAME=value` lines as variables; what has no name is left out. */
-export function variablesOf(text: string): Record<string, string> {
-  const pairs = text.split('\n').map(line => /^\s*(\w+)\s*=(.*)$/.exec(line));
-  return Object.fromEntries(
-    pairs.flatMap(found => (found ? [[found[1], found[2].trim()]] : []))
-  );
 }

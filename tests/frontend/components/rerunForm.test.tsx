@@ -5,7 +5,7 @@ import { act } from 'react';
 
 import { PlanForm } from '../../../src/components/plans/planForm';
 import { RerunForm } from '../../../src/components/rerun/form';
-import type { IVariable } from '../../../src/domain';
+import type { IDevice, IVariable } from '../../../src/domain';
 import { NOW, spaceOf } from '../../../src/models/plans/planChoice';
 import { RerunForm as Model } from '../../../src/models/jobs/rerun';
 import { draw } from '../drawing';
@@ -63,4 +63,37 @@ test('the submit dialogue offers the same', () => {
   expect(names(drawn)[0]).toBe('learning_rate@5 AdamW, cell 5');
   const plan = { ...NOW, values: { 'learning_rate@5': '0.1, 0.01' } };
   expect(spaceOf(plan, VARIABLES)).toEqual({ 'learning_rate@5': '0.1, 0.01' });
+});
+
+test('what was refused is unfolded, whenever the variables come', () => {
+  const form = (variables: IVariable[]) => (
+    <PlanForm
+      plan={{ ...NOW, values: { 'learning_rate@5': '0.1:0.5' } }}
+      planner={{} as never}
+      devices={[]}
+      variables={variables}
+      noCost={null}
+      change={() => undefined}
+    />
+  );
+  draw(form([]));
+  expect(draw(form(VARIABLES)).querySelector('details')?.open).toBe(true);
+});
+
+test('nobody waits for a card that does not answer', () => {
+  const card = (id: string, problem: IDevice['problem']) =>
+    ({ id, problem, index: Number(id), kind: 'gpu', name: 'T4', checked: true }) as IDevice;
+  const lost = { code: 'gpu_lost', message: 'GPU 1 does not answer.', hint: '' };
+  const drawn = draw(
+    <PlanForm
+      plan={{ ...NOW, when: 'free', device: '0' }}
+      planner={{} as never}
+      devices={[card('0', null), card('1', lost)]}
+      variables={[]}
+      noCost={null}
+      change={() => undefined}
+    />
+  );
+  const offered = drawn.querySelectorAll('[aria-label="Device that is waited for"] option');
+  expect([...offered].map(one => one.textContent)).toEqual(['GPU 0 T4']);
 });

@@ -1,6 +1,6 @@
 /** Sweeps and schedules in the browser: what is several values, where trials stand on axes, what is asked of the server. */
 
-import { dimensionText } from '../../../src/components/plans/words';
+import { dateIn, dimensionText } from '../../../src/components/plans/words';
 import type { IDimension, ISweep, ITrial } from '../../../src/domain';
 import { axes, goodness } from '../../../src/models/plans/axes';
 import { NOW, spaceOf, whenOf } from '../../../src/models/plans/planChoice';
@@ -112,6 +112,13 @@ test('when it runs is said in the reader’s own time zone', () => {
     below: 2.5,
     source: 'disk'
   });
+});
+
+test('midnight is 00:00, and another year is named', () => {
+  const midnight = (year: number) => new Date(year, 10, 28).getTime() / 1000;
+  const year = new Date().getFullYear();
+  expect(dateIn(midnight(year), '', 'en')).toMatch(/^\w{3}, Nov 28, 00:00$/);
+  expect(dateIn(midnight(year + 1), '', 'en')).toContain(String(year + 1));
 });
 
 function trial(number: number, values: ITrial['values'], value: number | null): ITrial {
