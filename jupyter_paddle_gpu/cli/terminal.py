@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 import threading
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,6 +179,14 @@ class TerminalFace(Face):
         if hint := message.render_hint(self.say.translate):
             console.print(Text(hint), soft_wrap=True)
         return status
+
+    def working(self) -> AbstractContextManager[object]:
+        """A line on standard error that goes when the answer comes; none where nobody watches."""
+        if not sys.stderr.isatty():
+            return super().working()
+        from rich.console import Console
+
+        return Console(stderr=True).status(self.say("Tracing one training step; nothing is trained …"))
 
     def tell(self, sentence: str) -> None:
         """A line on standard error, also where nobody watches: a script's log is to hold it."""

@@ -36,15 +36,18 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
         return live
     source = face.source(*one(face, what))
     if wants_json():
-        found = face.services.estimate(source, request)
+        with face.working():
+            found = face.services.estimate(source, request)
         held = _held(face, what, found)
         return EstimateView(face.services.estimate(source, held(request)) if held else found)
-    matched = face.services.match(source, request)
-    if held := _held(face, what, matched.estimate):
-        matched = face.services.match(source, held(request))
+    with face.working():
+        matched = face.services.match(source, request)
+        if held := _held(face, what, matched.estimate):
+            matched = face.services.match(source, held(request))
     while answers := face.answers(matched.estimate):
         request = msgspec.structs.replace(request, answers={**request.answers, **answers})
-        matched = face.services.match(source, request)
+        with face.working():
+            matched = face.services.match(source, request)
     return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
 
 
@@ -64,7 +67,8 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
         fitting = live
     else:
         source = face.source(*one(face, what))
-        fitting = face.services.fits(source, request, accelerators)
+        with face.working():
+            fitting = face.services.fits(source, request, accelerators)
     most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
     if most is not None and not wants_json():
 
@@ -91,7 +95,9 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
-    matched = face.services.match(face.source(*one(face, what)), request)
+    source = face.source(*one(face, what))
+    with face.working():
+        matched = face.services.match(source, request)
     return ExplainView(matched.estimate, matched.placement)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,10 @@ class Face(ABC):
     def tell(self, sentence: str) -> None:
         """Say something beside the answer; silent where the answer says it as well."""
         return
+
+    def working(self) -> AbstractContextManager[object]:
+        """While it lasts, a training step is traced: whoever waits for it sees that something goes on."""
+        return nullcontext()
 
     def hold(self) -> None:
         """A job is about to be accepted: whoever interrupts us from here on is to be told which one it was."""

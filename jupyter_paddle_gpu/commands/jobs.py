@@ -8,6 +8,7 @@ import click
 
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
+from ..domain.jobs.job import ENDED
 from ..services.jobs.finding import NEWEST
 from . import options
 from .arguments import WHAT, engines_known, job_argument, one, wants_json
@@ -137,7 +138,10 @@ def logs(face: Face, /, job_id: str, follow: bool, since: int, rank: int) -> Vie
 @click.pass_obj
 def cancel(face: Face, /, job_id: str, force: bool) -> View:
     """Ask a job to save and end. What it wrote so far is kept."""
-    return JobView(face.services.jobs.cancel(face.services.find_job(job_id).id, force=force))
+    job = face.services.find_job(job_id)
+    if job.state in ENDED:
+        face.tell(face.say("Job {id} had ended before.", id=job.id))
+    return JobView(face.services.jobs.cancel(job.id, force=force))
 
 
 @click.command()

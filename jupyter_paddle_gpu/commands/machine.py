@@ -50,14 +50,15 @@ def gpus(
     if details:
         return DetailsView(face.services.inventory(engine))
 
-    def now() -> View:
+    def now() -> LiveView:
         history = None if engine else face.services.device_history(SPARK_SECONDS, SPARK_CELLS)
         return LiveView(face.services.inventory(engine), history)
 
-    if watch or (face.is_watched() and not once):
+    first = now()
+    if watch or (face.is_watched() and not once and first.data.devices):  # where there is none, nothing moves
         face.watch(now, interval)
         return None
-    return now()
+    return first
 
 
 @click.command()

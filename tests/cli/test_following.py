@@ -105,6 +105,7 @@ def test_interrupting_follow_leaves_the_job_running(cli, notebook, environment, 
     assert ran.json["state"] in ("stopping", "cancelled")
     cli("logs", "last", "-f")
     assert cli("jobs", "last", "--json").json["state"] == "cancelled"
+    assert "had ended before" in cli("cancel", "last").err
 
 
 @pytest.mark.parametrize(

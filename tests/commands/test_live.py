@@ -21,6 +21,7 @@ from jupyter_paddle_gpu.domain.devices import (
     HostSample,
     Inventory,
 )
+from jupyter_paddle_gpu.domain.messages import Message
 
 GIB = 2**30
 HOST = HostSample(cpu_count=8, cpu_percent=12, memory_total=64 * GIB, memory_available=48 * GIB)
@@ -79,6 +80,14 @@ def test_every_width_keeps_device_memory_and_load(width: int) -> None:
     assert max(map(len, text.splitlines())) <= max(width, len("8 processors at 12 %, memory 16 GiB of 64 GiB"))
     for word in ("A100", "75%", "11"):
         assert word in text
+
+
+def test_why_there_is_none_is_folded_for_what_cuts_lines() -> None:
+    why = Message(code="none", text="No GPU was found here.", hint="Estimates work without one. Jobs run on the CPU.")
+    alone = msgspec.structs.replace(INVENTORY, devices=(), problems=(why,))
+    lines = drawn(LiveView(alone), 30).splitlines()[1:]
+    assert max(map(len, lines)) <= 30
+    assert " ".join(" ".join(lines).split()) == f"{why.text} {why.hint}"
 
 
 def test_json_is_the_inventory() -> None:

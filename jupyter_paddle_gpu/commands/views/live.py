@@ -50,6 +50,7 @@ class LiveView(InventoryView):
     def rich(self, say: Speech) -> RenderableType:
         """The machine, its devices, their processes, and what is to be said."""
         from rich.console import Group
+        from rich.padding import Padding
         from rich.text import Text
 
         from ..drawing import FittingTable, sentence
@@ -62,9 +63,9 @@ class LiveView(InventoryView):
             cells = [[Text(cell) for cell in row] for row in processes]
             parts.append(FittingTable(_headings(say), cells, optional=(4, 5), folding=(6,)))
         for item in self.sentences(say):
-            parts.append(sentence(item.render(say.translate)))
+            parts.append(Text(item.render(say.translate)))  # folded here: what moves is cut at a terminal's edge
             if hint := item.render_hint(say.translate):
-                parts.append(sentence(f"  {hint}", "dim"))
+                parts.append(Padding(Text(hint, style="dim"), (0, 0, 0, 2)))
         return Group(*parts, *joints.rich(say, self.data))
 
     def html(self, say: Speech) -> str:
