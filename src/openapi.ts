@@ -1993,6 +1993,7 @@ export interface components {
          *         shares: it can keep a job to a share of a device's memory.
          *         own_devices: its jobs run on devices that are not this machine's.
          *         assigns_devices: it gives each job its devices itself, so none of them can be chosen.
+         *         cpu_slots: how many jobs without a device run there at once; None: as many as come.
          */
         Features: {
             name: string;
@@ -2010,6 +2011,8 @@ export interface components {
             own_devices: boolean;
             /** @default false */
             assigns_devices: boolean;
+            /** @default null */
+            cpu_slots: number | null;
             /** @default [] */
             problems: components["schemas"]["Message"][];
         };

@@ -18,6 +18,7 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
         shares: it can keep a job to a share of a device's memory.
         own_devices: its jobs run on devices that are not this machine's.
         assigns_devices: it gives each job its devices itself, so none of them can be chosen.
+        cpu_slots: how many jobs without a device run there at once; None: as many as come.
     """
 
     name: str
@@ -32,5 +33,6 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
     shares: bool = False
     own_devices: bool = False
     assigns_devices: bool = False
+    cpu_slots: int | None = None
     problems: tuple[Message, ...] = ()
     """Why it is not available, or what to expect; each with its next step."""

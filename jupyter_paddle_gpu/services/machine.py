@@ -66,9 +66,14 @@ class Machine(Components):
 
     def features(self) -> tuple[Features, ...]:
         """What each engine can do here and now."""
-        from ..engines.capabilities import features_of
+        from ..engines.capabilities import features_of, slots_of
+        from ..jobs.settings import JobSettings
 
-        return tuple(features_of(engine) for engine in self.engines.values())
+        settings = JobSettings().within(self.policies.jobs)
+        return tuple(
+            msgspec.structs.replace(features_of(engine), cpu_slots=slots_of(engine, settings.slots(name)))
+            for name, engine in self.engines.items()
+        )
 
     def doctor(self, kernel_name: str = "python3") -> tuple[Check, ...]:
         """Everything that work here depends on, each with its finding and next step."""

@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
-import type { IEngineFeatures, IMessage } from '../../domain';
+import { type IEngineFeatures, type IMessage, isEnded } from '../../domain';
 import { bytes, duration, percent } from '../../format';
 import { otherwise } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
@@ -154,8 +154,22 @@ function summary(
         ? trans._n('%1 job waits before it', '%1 jobs wait before it', ahead)
         : said?.outcome === 'refuse'
           ? ''
-          : trans.__('starts now');
+          : !names && isTaken(model, engine)
+            ? trans.__('starts when a running job has ended')
+            : trans.__('starts now');
   return [engine?.title.message, place, image, when].filter(Boolean).join(' · ');
+}
+
+/** Whether as many jobs as may run without a device do so on the engine. */
+function isTaken(model: PanelModel, engine: IEngineFeatures | undefined): boolean {
+  const running = model.jobs.list.filter(
+    ({ state, spec, device_ids }) =>
+      state !== 'queued' &&
+      !isEnded(state) &&
+      spec.engine === engine?.name &&
+      !device_ids.length
+  );
+  return running.length >= (engine?.cpu_slots ?? Infinity);
 }
 
 function tells(names: string[], trans: TranslationBundle): string {

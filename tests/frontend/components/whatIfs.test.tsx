@@ -226,3 +226,29 @@ test.each([
   expect(box.querySelector('button')?.disabled).toBe(disabled);
   expect(box.querySelector('p')?.textContent).toBe(said);
 });
+
+test.each([
+  ['running', 1, [], 'here · CPU · starts when a running job has ended'],
+  ['running', 2, [], 'here · CPU · starts now'],
+  ['running', null, [], 'here · CPU · starts now'],
+  ['running', 1, ['GPU-0'], 'here · CPU · starts now'],
+  ['succeeded', 1, [], 'here · CPU · starts now']
+])(
+  'beside a job that is %s, of %j at once, on %j, the foot says %s',
+  (state, cpu_slots, device_ids, said) => {
+    const engine = { name: 'local', available: true, cpu_slots, title: { message: 'here' } };
+    const model = {
+      engines: [engine],
+      engineOf: () => engine,
+      devicesOf: () => ({ devices: [] }),
+      jobs: { list: [{ state, device_ids, spec: { engine: 'local' } }] }
+    } as unknown as PanelModel;
+    const box = draw(
+      <Submit
+        model={model}
+        training={training({}, { facts: { cells: [{ source: 'import paddle' }] } })}
+      />
+    );
+    expect(box.querySelector('p')?.textContent).toBe(said);
+  }
+);
