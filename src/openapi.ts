@@ -3449,6 +3449,8 @@ export interface components {
          *         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
          *         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
          *         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
+         *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
+         *             the step could be followed all the same: its figure is of the step with the cast that is missing.
          *         message: the sentence for people, in an estimate.
          */
         Stop: {
@@ -3461,6 +3463,10 @@ export interface components {
             device: string;
             /** @default null */
             changed: components["schemas"]["Message"] | null;
+            /** @default  */
+            file: string;
+            /** @default null */
+            file_line: number | null;
             /** @default null */
             message: components["schemas"]["Message"] | null;
         };

@@ -53,6 +53,10 @@ _ROWS: Final = (
         "What comes in has {given} channels, and this normalization was made for {taken}. Make it for {given}.",
     ),
     _row(
+        r"Type promotion only support.*data type x: (?P<given>u?int\d+), y: (?P<taken>u?int\d+)",
+        "Paddle takes {given} and {taken} together no more. Cast one of them, as by `.astype('int64')`.",
+    ),
+    _row(
         r"retrieve \((?:float\d+)\) does not match the type of data \((?:\w+)\) currently|"
         r"Type promotion only support calculations between floating-point",
         "The numbers are not all of one type: layers hold float32, numpy makes float64, class numbers are int64. "

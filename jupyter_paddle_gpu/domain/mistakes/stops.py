@@ -19,6 +19,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         raised: the line of another cell (of a layer's `forward`) that raises it, where it is one.
         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
+        file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
+            the step could be followed all the same: its figure is of the step with the cast that is missing.
         message: the sentence for people, in an estimate.
     """
 
@@ -28,6 +30,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     raised: Place | None = None
     device: str = ""
     changed: Message | None = None
+    file: str = ""
+    file_line: int | None = None
     message: Message | None = None
 
     def told(self, *, behind: bool) -> Stop:
@@ -45,6 +49,9 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         params: dict[str, Param] = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error}
         if self.changed is not None:
             return msgspec.structs.replace(_STOPS_CHANGED, params={**params, "changed": self.changed})
+        if self.file:
+            within: dict[str, Param] = {"file": self.file, "line": self.file_line or 1, "error": self.error}
+            return msgspec.structs.replace(_STOPS_TODAY, params={**within, "step": next_step(self.error) or ""})
         said = _STOPS_BEHIND if behind else _STOPS
         if self.raised is not None:
             said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
@@ -70,6 +77,11 @@ _STOPS_BEHIND = Message(
     code="would_stop_behind",
     text="The training step runs; after it the notebook would stop in cell {cell}, line {line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
+)
+_STOPS_TODAY = Message(
+    code="would_stop_today",
+    text="With this Paddle the training would stop in {file}, line {line}: {error}",
+    hint="{step} The figure is of the training with that cast. Submitted as it is, the job ends there.",
 )
 _STOPS_WITHOUT_DEVICE = Message(
     code="would_stop_without_device",

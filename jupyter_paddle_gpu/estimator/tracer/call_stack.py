@@ -14,6 +14,7 @@ TRACER = str(Path(__file__).parent) + os.sep
 PADDLE = str(Path(paddle.__file__).parent) + os.sep
 """What names of their files begin with. (PaddleNLP and its like stand beside Paddle and are programs that use it.)"""
 _CELL = "<cell "
+_OF = f"{_CELL}of "
 _CONTROL_FLOW = "paddle.static.nn.control_flow"
 
 
@@ -24,7 +25,7 @@ def cell_name(index: Any) -> str:
 
 def helper_name(path: str) -> str:
     """The name under which the code of helpers is compiled that goes on without its data as a cell's does."""
-    return f"{_CELL}of {path}>"
+    return f"{_OF}{path}>"
 
 
 def is_cell(file: str) -> bool:
@@ -36,6 +37,11 @@ def cell_of(file: str) -> int | None:
     """The index of the cell whose code is of that file; None where it is no cell's, or helpers'."""
     number = file[len(_CELL) : -1] if is_cell(file) else ""
     return int(number) if number.isdecimal() else None
+
+
+def file_of(name: str) -> str:
+    """The path of a file by the name under which its code is compiled."""
+    return name[len(_OF) : -1] if name.startswith(_OF) else name
 
 
 def line() -> int:

@@ -22,6 +22,7 @@ MISTAKES = {
     "no batch": (lambda: nn.Conv2D(3, 8, 3)(paddle.rand([4, 8])), "has 2 dimensions"),
     "normalization": (lambda: nn.BatchNorm2D(3)(paddle.rand([4, 8, 8, 8])), "Make it for 8."),
     "float64": (lambda: nn.Linear(64, 10)(paddle.to_tensor(np.zeros((4, 64)))), ".astype('float32')"),
+    "whole numbers": (lambda: paddle.minimum(paddle.ones([2], "int64"), paddle.ones([2], "int32")), ".astype('int64')"),
     "class numbers": (lambda: F.mse_loss(paddle.rand([4, 5]), paddle.to_tensor([1, 2, 3, 4])), ".astype('float32')"),
     "embedding": (lambda: nn.Embedding(10, 4)(paddle.to_tensor([[1, 20]])), "10 rows"),
     "ranks": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.zeros([4, 1, 1], "int64")), "[batch, 1]"),

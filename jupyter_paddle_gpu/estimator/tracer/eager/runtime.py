@@ -14,7 +14,7 @@ from ..kernels.rules import Number
 from ..memory.arrays import Array, State, allocate
 from ..memory.dtypes import FLOATING
 from ..memory.values import Computed
-from . import sparse_gradients
+from . import promotions, sparse_gradients
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
 from .refusals import check_leaves
@@ -55,6 +55,8 @@ class Runtime(Tensors):
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except (TypeError, ValueError, RuntimeError) as problem:
+            if (cast := promotions.alike(self, args, problem)) is not None:
+                return self.call(name, function, cast, kwargs)
             plain = self._plain_numbers(args, tensors, states, is_alone=isinstance(problem, TypeError))
             if plain is None:
                 raise

@@ -16,6 +16,7 @@ from typing import Any
 import paddle
 
 from ..eager.amp import Precision
+from ..eager.promotions import Promotions
 from ..eager.runtime import Runtime
 from ..kernels.registry import rule_of
 from ..patches.absent_devices import AbsentDevices
@@ -210,8 +211,16 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
         for one in result.get("others", ())
     ]
-    stop = None if run is None else run.found.stop or _without_device(runtime)
+    stop = None if run is None else _cast(runtime) or run.found.stop or _without_device(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
+
+
+def _cast(runtime: Runtime) -> dict[str, Any] | None:
+    """Where the program would end for types that Paddle takes together no more, although its step was followed."""
+    first = runtime.of(Promotions).first
+    if first is None:
+        return None
+    return {**stops.stop(first.cell, first.line, first.problem), "file": first.file, "file_line": first.file_line}
 
 
 def _without_device(runtime: Runtime) -> dict[str, Any] | None:

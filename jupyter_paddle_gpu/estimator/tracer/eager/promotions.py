@@ -1,0 +1,64 @@
+"""Types that an earlier Paddle took together and this one refuses, in a program of files that was written for it.
+
+`paddle.shape` gave int32 and gives int64, so that PaddleOCR's `paddle.minimum(w, ….astype("int32"))` stops today. The
+job stops there, which is told; the step goes on with the cast that is missing, so that it has a figure. A line of a
+cell is its person's own, who writes the cast: there the trace ends.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import paddle
+
+from .. import call_stack
+from ..memory.dtypes import name_of
+from .tensors import Tensors
+
+_REFUSED = re.compile(r"\(InvalidType\) Type promotion only support")
+_KNOWN = frozenset(("int8", "uint8", "int16", "int32", "int64", "float32", "float64"))
+"""Types whose common one numpy tells."""
+
+
+class Refused(NamedTuple):
+    """The line of a cell that runs, the file and its line that it calls, and what Paddle says to it."""
+
+    cell: int
+    line: int
+    file: str
+    file_line: int
+    problem: Exception
+
+
+class Promotions:
+    """The first call of a run that was gone on with; None: there was none."""
+
+    def __init__(self) -> None:
+        self.first: Refused | None = None
+
+
+def alike(runtime: Tensors, args: Any, problem: Exception) -> Any:
+    """A call's arguments with tensors of one type; None where it was refused for something else, or by a cell."""
+    if _REFUSED.search(str(problem)) is None:
+        return None
+    frame = call_stack.caller((call_stack.TRACER, call_stack.PADDLE))
+    types = {name_of(one.dtype) for one in args if isinstance(one, paddle.Tensor)}
+    if frame is None or call_stack.cell_of(frame.f_code.co_filename) is not None:
+        return None
+    if len(types) == 1 or not types <= _KNOWN:
+        return None
+    cell, line = call_stack.place()
+    found = runtime.of(Promotions)
+    bare = TypeError(str(problem))  # the problem's own traceback would hold what its frames had in memory
+    found.first = found.first or Refused(cell, line, _shown(frame.f_code.co_filename), frame.f_lineno, bare)
+    common = str(np.result_type(*types))
+    return tuple(one.astype(common) if isinstance(one, paddle.Tensor) else one for one in args)
+
+
+def _shown(file: str) -> str:
+    """A file as its program's folder knows it."""
+    path = Path(call_stack.file_of(file))
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
