@@ -32,6 +32,9 @@ import type {
 const NAMESPACE = 'paddle-gpu/api';
 
 /** A refusal or a failure: what happened and the next step, ready to be shown. */
+/** Codes of what is no answer of our half of the server. */
+const OTHERS = ['unreachable', 'server_missing', 'unexpected_answer'];
+
 export class ApiError extends Error implements IMessage {
   constructor(
     readonly code: string,
@@ -374,6 +377,12 @@ export function lasting(error: ApiError | null): ApiError | null {
 /** Whether the server wants a login. */
 export function isRefusal(reason: unknown): boolean {
   return reason instanceof ApiError && (reason.status === 401 || reason.status === 403);
+}
+
+/** What our half of the server has said itself, as that a policy file is wrong; null where others spoke, or nobody. */
+export function toldBy(reason: unknown): ApiError | null {
+  const isOurs = reason instanceof ApiError && !OTHERS.includes(reason.code);
+  return isOurs ? reason : null;
 }
 
 /** Whether nobody answered, or a proxy in the server's place. */

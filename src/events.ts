@@ -7,8 +7,8 @@ import { DisposableDelegate, type IDisposable } from '@lumino/disposable';
 import { Poll } from '@lumino/polling';
 import { type ISignal, Signal } from '@lumino/signaling';
 
-import { answered, type Api, isRefusal } from './api';
-import type { IInventory, IJob, ILogLine } from './domain';
+import { answered, type Api, isRefusal, toldBy } from './api';
+import type { IInventory, IJob, ILogLine, IMessage } from './domain';
 
 /** How changes reach us now; `refused`: the server answers, but wants a login. */
 export type Connection = 'idle' | 'connecting' | 'socket' | 'polling' | 'offline' | 'refused';
@@ -65,6 +65,11 @@ export class EventStream implements IDisposable {
 
   get connection(): Connection {
     return this._connection;
+  }
+
+  /** What our half of the server says is wrong while nothing comes; null where nobody answers. */
+  get problem(): IMessage | null {
+    return this._problem;
   }
 
   get connectionChanged(): ISignal<this, Connection> {
@@ -301,6 +306,7 @@ export class EventStream implements IDisposable {
       }
     } catch (reason) {
       if (!this._isDisposed && this._isPolling) {
+        this._problem = toldBy(reason);
         this._setConnection(isRefusal(reason) ? 'refused' : 'offline');
       }
       throw reason;
@@ -371,6 +377,7 @@ export class EventStream implements IDisposable {
   private _planned = false;
   private _isDisposed = false;
   private _connection: Connection = 'idle';
+  private _problem: IMessage | null = null;
   private readonly _connectionChanged = new Signal<this, Connection>(this);
   private readonly _inventory = new Signal<this, IInventory>(this);
   private readonly _jobChanged = new Signal<this, IJob>(this);

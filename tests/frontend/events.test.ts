@@ -46,6 +46,7 @@ let log: LogServer;
 let asked: string[];
 let down: boolean;
 let status: (path: string) => number;
+let told = '';
 let stream: EventStream;
 
 beforeEach(() => {
@@ -56,6 +57,7 @@ beforeEach(() => {
   asked = [];
   down = false;
   status = () => 200;
+  told = '';
   const api = apiOn(
     async url => {
       const path = url.replace(/^.*\/api\//, '').replace(/[?&]\d+$/, '');
@@ -64,7 +66,7 @@ beforeEach(() => {
         throw new TypeError('down');
       }
       if (status(path) !== 200) {
-        return answer(status(path), '');
+        return answer(status(path), told);
       }
       if (path.startsWith('jobs/')) {
         const query = new URL(url).searchParams;
@@ -264,6 +266,18 @@ test('a server that wants a login is told from one that is away', async () => {
   status = () => 200;
   await pass(30_000);
   expect(stream.connection).toBe('polling');
+});
+
+test('what the server itself says is wrong is told in its words', async () => {
+  TestSocket.closed = true;
+  status = () => 503;
+  stream.watch('jobs');
+  await pass(10_000);
+  expect(stream.connection).toBe('offline');
+  expect(stream.problem).toBeNull();
+  told = JSON.stringify({ code: 'policy_wrong', message: 'The policy is wrong.', hint: '' });
+  await pass(60_000);
+  expect(stream.problem?.message).toBe('The policy is wrong.');
 });
 
 test('a page that is looked at again asks at once', async () => {

@@ -20,7 +20,7 @@ export function ConnectionNote(props: {
       message: trans.__('The server no longer knows this page. Jobs go on without it.'),
       hint: trans.__('Reload the page and log in again.')
     },
-    offline: {
+    offline: events.problem ?? {
       code: 'offline',
       message: trans.__('The server does not answer. Jobs go on without it.'),
       hint: trans.__('The panel goes on by itself as soon as the server is back.')

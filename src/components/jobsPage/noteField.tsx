@@ -9,8 +9,8 @@ import { useApp } from '../common/context';
 export function NoteField(props: {
   jobs: Jobs;
   job: IJob;
-  /** Called when the field is left, where it stands there only to be written in. */
-  done?: () => void;
+  /** Called when the field is left, by a key or otherwise, where it stands there only to be written in. */
+  done?: (byKey: boolean) => void;
 }): JSX.Element {
   const { jobs, job, done } = props;
   const { trans } = useApp();
@@ -33,16 +33,16 @@ export function NoteField(props: {
       autoFocus={!!done}
       onBlur={() => {
         keep();
-        done?.();
+        done?.(false);
       }}
       onKeyDown={event => {
         if (event.key === 'Enter' && !event.shiftKey && !event.nativeEvent.isComposing) {
           event.preventDefault();
           keep();
-          done?.();
+          done?.(true);
         } else if (event.key === 'Escape') {
           setText(job.note);
-          done?.();
+          done?.(true);
         }
       }}
     />

@@ -180,6 +180,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
   const { sparkline } = job.progress;
   const title = jobTitle(job, trans, language);
   const [writes, setWrites] = React.useState(false);
+  const pencil = React.useRef<HTMLButtonElement>(null);
   return (
     <tr
       data-state={job.state}
@@ -211,6 +212,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
           <button
             type="button"
             className="jp-PaddleGpu-star"
+            ref={pencil}
             aria-expanded={writes}
             aria-label={trans.__('Note about %1', job.spec.name)}
             title={job.note ? trans.__('Change the note') : trans.__('Add a note')}
@@ -220,7 +222,16 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
           </button>
         </span>
         {writes ? (
-          <NoteField jobs={model.jobs} job={job} done={() => setWrites(false)} />
+          <NoteField
+            jobs={model.jobs}
+            job={job}
+            done={byKey => {
+              setWrites(false);
+              if (byKey) {
+                pencil.current?.focus();
+              }
+            }}
+          />
         ) : (
           job.note && <div className="jp-PaddleGpu-noted">{job.note}</div>
         )}
