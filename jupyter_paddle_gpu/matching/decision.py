@@ -87,8 +87,15 @@ def decide(
     case = _Case(need, offer, choice, policy, len(choice.device_ids) or choice.gpus or 1, told)
     if (reason := without_device(offer.devices, policy, choice)) is not None:
         return _on_cpu(case, reason, host, ways)
-    if (kept := offer.rules(choice) if offer.rules is not None else None) is not None:
-        return _kept(kept, choice)
+    decision = _of_devices(case, ways, smaller)
+    # Rules make nobody wait for what could never be: a submit would refuse it all the same.
+    kept = offer.rules(choice) if offer.rules is not None and decision.outcome != "refuse" else None
+    return decision if kept is None else _kept(kept, choice)
+
+
+def _of_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
+    """Of a training that is to have devices, whatever the place's rules say of now."""
+    _, offer, choice, policy, *_ = case
     real = [device for device in offer.devices if not device.simulated]
     if choice.device_ids:
         here = {device.id: device for device in real}
@@ -98,8 +105,7 @@ def decide(
         candidates = [here[name] for name in choice.device_ids]
     else:
         candidates = _suited(real, offer, policy, case.wanted)
-    asked = None if choice.anyway else need
-    case = case.seated(_seats(asked, candidates, policy, choice, offer))
+    case = case.seated(_seats(None if choice.anyway else case.need, candidates, policy, choice, offer))
     return _on_devices(case if choice.device_ids else _of_one_maker(case), ways, smaller)
 
 
@@ -296,8 +302,9 @@ def _impossible(case: _Case, ways: Ways) -> Decision:
     if case.choice.share is not None and len(seats) >= count:
         return Decision(outcome="refuse", reason=_share_impossible(case), searched=True)
     if len(seats) < count or need is None:
-        real = [device for device in case.offer.devices if not device.simulated]
-        makers, slices = len({one.vendor for one in real}), any(one.parent is not None for one in real)
+        # Of what may be chosen at all: what policy rules out is no reason.
+        each = _suited((one for one in case.offer.devices if not one.simulated), case.offer, case.policy, 1)
+        makers, slices = len({one.vendor for one in each}), any(one.parent is not None for one in each)
         reason = sentences.too_few(count, len(seats), makers=makers, slices=slices)
         return Decision(outcome="wait" if case.choice.anyway else "refuse", reason=reason)
     most = sorted((seat.allowed or 0 for seat in seats), reverse=True)[count - 1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.decisions import Choice, Decision, Need, need_of
@@ -41,6 +41,14 @@ def turn_of(placed: Placement, estimate: Estimate | None, choice: Choice, here: 
     return turn
 
 
+def divided(name: str) -> tuple[Device, ...]:
+    """A card that is cut into two slices."""
+    card = Device(id="GPU-0", index=0, vendor="nvidia", name=name)
+    room = {"memory_total": 5 * GIB, "memory_used": 0, "memory_free": 5 * GIB}
+    return (card, *(msgspec.structs.replace(card, id=f"MIG-0-{at}", parent=card.id, **room) for at in range(2)))
+
+
+@example(divided("Tesla T4"), None, Policy(excluded=("0",)), Choice(gpus=2), False)
 @given(devices(), estimates(), policies, choices, st.booleans())
 def test_the_queue_does_what_panel_and_preflight_say(
     here: tuple[Device, ...], estimate: Estimate | None, policy: Policy, choice: Choice, anyway: bool

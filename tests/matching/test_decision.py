@@ -15,7 +15,7 @@ from jupyter_paddle_gpu.jobs.scheduling.room import Supply
 from jupyter_paddle_gpu.jobs.settings import JobSettings
 from jupyter_paddle_gpu.matching.decision import decide
 from jupyter_paddle_gpu.matching.match import match
-from jupyter_paddle_gpu.matching.offer import Offer
+from jupyter_paddle_gpu.matching.offer import Kept, Offer
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.matching.ways import ways_now, ways_out
 from tests.matching.situations import GIB, HOST, SMALL, spec_of
@@ -32,6 +32,24 @@ def test_a_card_that_nobody_has_checked_on_hardware_is_marked_in_the_sentence() 
     said = [decide(small, Offer(devices=(one,)), Policy(), Choice()).reason for one in cards]
     assert said[0].render() == "GPU 0 (Card) has room for it."
     assert said[1].render() == "GPU 1 (Card, not checked on hardware) has room for it."
+
+
+QUIET = Kept(Message(code="waits_quiet", text="Waits."), hopeless=False)
+BEYOND = Kept(Message(code="quota_exceeded", text="Too many."), hopeless=True)
+
+
+@pytest.mark.parametrize("kept", [QUIET, BEYOND])
+def test_no_rule_makes_wait_for_what_could_never_be(kept: Kept) -> None:
+    large, small = Need(low=30 * GIB, high=30 * GIB), Need(low=GIB, high=2 * GIB)
+    for need, choice, code in (
+        (large, Choice(), "fits_nowhere"),
+        (small, Choice(gpus=2), "too_few_devices"),
+        (small, Choice(), kept.reason.code),
+        (large, Choice(anyway=True), kept.reason.code),
+    ):
+        found = decide(need, Offer(devices=(card(0, 24),), rules=lambda _: kept), Policy(), choice)
+        assert found.reason.code == code
+        assert found.outcome == ("refuse" if kept.hopeless or code != kept.reason.code else "wait")
 
 
 LIMIT = int(24 * GIB * 0.85)

@@ -248,7 +248,8 @@ class _State:
         """Of a job whose engine answers, as far as is known."""
         order = self.settings.common if job.spec.engine == ANOTHERS else self.settings.order
         wanted = self.room.weight(admission.devices(job), choice_of(job).share)
-        if (bound := admission.kept(job, order, self.now, self.given, wanted)) is not None:
+        bound = admission.kept(job, order, self.now, self.given, wanted)
+        if bound is not None and not self._is_impossible(job):
             return Turn(job, False, reason=bound.reason, hopeless=bound.hopeless)
         if admission.devices(job):
             return self._device_turn(job)
@@ -259,6 +260,13 @@ class _State:
             return Turn(job, True)
         self.ahead[engine] = self.ahead.get(engine, 0) + 1
         return Turn(job, False, reason=_waits_slot(running, self.ahead[engine] - 1), place=self.ahead[engine])
+
+    def _is_impossible(self, job: Job) -> bool:
+        """Whether it could never start on what is here: then no rule of the place makes it wait."""
+        if not admission.devices(job):
+            return False
+        wish = Wish(job, need_of(job), choice_of(job), "", None)
+        return self.room.decide(self.supply(job.spec.engine), wish).outcome == "refuse"
 
     def _waits_engine(self, engine: str, first: str) -> Message:
         known = self.room.jobs[first]

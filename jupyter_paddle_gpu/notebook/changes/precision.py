@@ -71,7 +71,7 @@ def _scale(program: Program, step: Step, loss: str, paddle: str) -> None:
     """float16 gradients are kept from vanishing by a factor; the update takes it out again."""
     call = step.update.value
     assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    if any(isinstance(one, ast.Attribute) and one.attr == "grad" for one in program.code.nodes):
+    if any(one.attr == "grad" and _is_in_the_way(program, one, step) for one in program.code.of_type(ast.Attribute)):
         raise RefusedError(_READS_GRADIENTS)
     if (clipping := _clips(program)) is not None:
         raise RefusedError(_clipped(program.code.place(clipping)))
@@ -87,6 +87,13 @@ def _scale(program: Program, step: Step, loss: str, paddle: str) -> None:
     update = program.cell_of(step.update)
     update.replace(step.update, f"{scaler}.step({optimizer})")
     update.insert_after(step.update, [f"{scaler}.update()"])
+
+
+def _is_in_the_way(program: Program, node: ast.AST, step: Step) -> bool:
+    """Whether something may run between backward pass and update: what a cell looks at before or after the training
+    does not."""
+    top = program.top(node)
+    return top is program.top(step.backward) or isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
 
 
 def _decorate(program: Program, step: Step, dtype: str, paddle: str) -> None:

@@ -301,6 +301,13 @@ def test_why_another_batch_cannot_be_had_is_true(cell: str, said: str) -> None:
     assert said in refusal.why.render()
 
 
+def test_gradients_that_are_looked_at_after_the_training_are_in_nobodys_way():
+    assert not refused(made({"amp": "O1", "amp_dtype": "float16"}, LOOP, "print(net[0].weight.grad)")[1])
+    used = LOOP.replace("        opt.step()", "        show()\n        opt.step()")
+    found = made({"amp": "O1", "amp_dtype": "float16"}, "def show():\n    print(net[0].weight.grad)", used)[1]
+    assert refused(found) == [("amp", "amp_gradients")]
+
+
 def test_a_clipping_in_the_way_is_told_with_its_cell():
     step = "        opt.step()"
     clipped = LOOP.replace(step, f"        nn.utils.clip_grad_norm_(net.parameters(), 1.0)\n{step}")
