@@ -54,29 +54,52 @@ def names(modules: str) -> str:
 
 def of_trace(trace: Trace) -> tuple[Package, ...]:
     """All that a trace lacked, what the training needs first."""
-    missing = [_needed(one) for one in trace.questions if one.why == MISSING]
-    known = {one.module.partition(".")[0] for one in missing}
-    return (*missing, *(_passed_by(one) for one in trace.absent_modules if one.module not in known))
+    questions = [one for one in trace.questions if one.why == MISSING]
+    imported = {one.module: one for one in trace.absent_modules}
+    needed = [_needed(one, imported.get(str(one.params["module"]).partition(".")[0])) for one in questions]
+    known = {one.module.partition(".")[0] for one in needed}
+    others = [one for name, one in imported.items() if name not in known]
+    # Where a file of the notebook's own is wanted, the others that are not here are told with it, not one by one.
+    return (*needed, *(_passed_by(one, is_needed=bool(needed) and package(one.module) is None) for one in others))
 
 
-def _needed(traced: TracedQuestion) -> Package:
-    """A module without which the training goes no further."""
+def _needed(traced: TracedQuestion, imported: AbsentModule | None) -> Package:
+    """A module without which the training goes no further; a file of the notebook's own is told where it is imported,
+    which is the line that ends the job."""
     module = str(traced.params["module"])
     place = None if traced.cell is None else Place(traced.cell, traced.line or 1)
-    return _package(module, place, is_needed=True)
+    if imported is None or package(module) is not None:
+        return _package(module, module, place, is_needed=True)
+    return _package(imported.module, imported.parts, _place(imported) or place, is_needed=True, wanted=place)
 
 
-def _passed_by(traced: AbsentModule) -> Package:
+def _passed_by(traced: AbsentModule, *, is_needed: bool) -> Package:
     """A module that a stand-in took the place of."""
-    place = None if traced.cell is None else Place(traced.cell, traced.line or 1)
-    return _package(traced.module, place, is_needed=False)
+    return _package(traced.module, traced.parts, _place(traced), is_needed=is_needed)
 
 
-def _package(module: str, where: Place | None, *, is_needed: bool) -> Package:
-    top = module.partition(".")[0]
+def _place(traced: AbsentModule) -> Place | None:
+    return None if traced.cell is None else Place(traced.cell, traced.line or 1)
+
+
+def _package(module: str, parts: str, where: Place | None, *, is_needed: bool, wanted: Place | None = None) -> Package:
+    """What is told of a module.
+
+    Args:
+        parts: what is imported of it, with commas in between.
+        wanted: where something of it is used first, if that is known.
+    """
     name = package(module)
+    parts = parts or module
+    params: dict[str, str | int | float] = {"module": module, "package": name or module.partition(".")[0]}
     template = _WATCHES if not is_needed else _FILE if name is None else _NEEDED
-    why = msgspec.structs.replace(template, params={"module": module, "package": name or top, "file": f"{top}.py"})
+    if template is _FILE:
+        file = ", ".join(f"{part.replace('.', '/')}.py" for part in parts.split(", "))
+        params |= {"module": parts, "file": file}
+        if wanted is not None and wanted != where:
+            template = _FILE_USED
+            params |= {"cell": wanted.cell + 1, "line": wanted.line}
+    why = msgspec.structs.replace(template, params=params)
     return Package(module=module, install=name, where=where, is_needed=is_needed, why=why)
 
 
@@ -88,6 +111,12 @@ _NEEDED = Message(
 _FILE = Message(
     code="module_missing",
     text="The training needs the module “{module}”, which is neither in the kernel's Python nor beside the notebook.",
+    hint="Put {file} beside the notebook if it belongs to it; if it is a package: `%pip install {package}`",
+)
+_FILE_USED = Message(
+    code="module_missing",
+    text="The training needs the module “{module}” in cell {cell}, line {line}; it is neither in the kernel's Python "
+    "nor beside the notebook.",
     hint="Put {file} beside the notebook if it belongs to it; if it is a package: `%pip install {package}`",
 )
 _WATCHES = Message(

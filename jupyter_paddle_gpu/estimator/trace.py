@@ -75,11 +75,13 @@ class TracedQuestion(msgspec.Struct, frozen=True):
 
 
 class AbsentModule(msgspec.Struct, frozen=True):
-    """A module that a stand-in took the place of, with cell and line of its import."""
+    """A module that a stand-in took the place of, with cell and line of its import, and what is imported of it with
+    commas in between."""
 
     module: str
     cell: int | None = None
     line: int | None = None
+    parts: str = ""
 
 
 class TracedNote(msgspec.Struct, frozen=True):

@@ -93,6 +93,12 @@ NOTES: dict[str, Message] = {
             hint="Draw within the bounds. The figure is that of a step that goes well.",
         ),
         Message(
+            code="way_refused",
+            text="A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: "
+            "{error}",
+            hint="The figure is that of a step that goes well.",
+        ),
+        Message(
             code="sizes_vary",
             text="Steps take in data of different sizes; the figure is that of the largest of the first {steps}.",
             hint="A larger batch that comes later takes more: put the largest first to see it.",
@@ -181,6 +187,11 @@ NOTES: dict[str, Message] = {
             text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers "
             "gradients.",
             hint="On a single device there are none; they are as large as the gradients.",
+        ),
+        Message(
+            code="history_full",
+            text="L-BFGS keeps what its last {pairs} iterations changed; the figure is of a step that has so many.",
+            hint="A smaller history_size takes less; a training that ends earlier takes less as well.",
         ),
         Message(
             code="data_parallel_single",

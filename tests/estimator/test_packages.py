@@ -73,7 +73,8 @@ def test_what_the_step_needs_is_a_status_of_its_own(estimate):
     found = estimate(MODEL, LOOP.format(more=" * absent_losses.weight(step) + rdkit.Chem.weight(step)"))
     assert (found.status, found.questions) == ("no_package", ())
     (needed,) = [one for one in found.packages if one.is_needed]
-    assert (needed.module, needed.install, needed.where) == ("absent_losses", None, Place(1, 2))
+    assert (needed.module, needed.install, needed.where) == ("absent_losses", None, Place(0, 2))
+    assert "“absent_losses” in cell 2, line 2" in needed.why.render()
     assert "absent_losses.py" in needed.why.render_hint()
     assert "pip install absent_losses" in needed.why.render_hint()
 
@@ -88,3 +89,16 @@ def test_what_it_does_not_need_is_told_beside_the_figure(estimate):
     ]
     (note,) = [one for one in found.notes if one.code == "modules_passed_by"]
     assert "%pip install absent_losses rdkit" in note.render_hint()
+
+
+@pytest.mark.paddle
+def test_files_of_the_notebooks_own_are_told_together_with_their_paths_and_the_lines_that_import_them(estimate):
+    imports = "import paddle\nfrom own_models.unet import UNet\nimport own_models.parts\nfrom own_settings import cfg"
+    found = estimate(imports, MODEL.replace("absent_losses, ", "").replace("paddle.nn.Linear", "UNet"), LOOP)
+    assert found.status == "no_package"
+    first, second = [one for one in found.packages if one.is_needed]
+    assert (first.module, first.where, second.module, second.where) == (
+        "own_models", Place(0, 2), "own_settings", Place(0, 4)
+    )  # fmt: skip
+    assert "own_models/unet.py, own_models/parts.py" in first.why.render_hint()
+    assert "“own_models.unet, own_models.parts” in cell 2, line 4" in first.why.render()

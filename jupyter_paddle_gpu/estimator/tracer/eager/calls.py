@@ -169,6 +169,8 @@ class Call:
             if overwritten is not None and operands[overwritten]:
                 source = operands[overwritten][0]
                 if meta == (source.shape, source.dtype):
+                    if source.storage is None:  # nothing was in it yet, as in what `create_variable` makes
+                        source.storage = allocate(self.ledger, *meta, step.name).storage
                     return source
                 if meta[1] == source.dtype:
                     return rule_of(step.name.rstrip("_")).view_over(source, meta, attrs) or source

@@ -256,7 +256,9 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None and not questions and changes.accumulation > 1 and changes.attempts:
         notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
-    found = {"status": "needs_input" if questions else "no_model", "questions": questions, "notes": notes, **versions()}
+    status = "needs_input" if questions else "no_model"
+    found = {"status": status, "questions": questions, "notes": notes, **versions()}
+    found["absent_modules"] = shared["absent_modules"]
     if run is not None:
         found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
     if run is not None and run.found.stop_if_told is not None:
@@ -293,8 +295,12 @@ def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) 
 def _absent(runtime: Runtime) -> list[dict[str, Any]]:
     """Modules that were passed by, with the place of their import; a game that stands in is told of by its own note."""
     told = runtime.notes.get("environment_stand_in", {}).get("module")
-    places = {name: place or (None, None) for name, place in runtime.of(AbsentModules).modules.items() if name != told}
-    return [{"module": name, "cell": cell, "line": line} for name, (cell, line) in places.items()]
+    absent = runtime.of(AbsentModules)
+    places = {name: place or (None, None) for name, place in absent.modules.items() if name != told}
+    return [
+        {"module": name, "cell": cell, "line": line, "parts": ", ".join(absent.parts.get(name, ()))}
+        for name, (cell, line) in places.items()
+    ]
 
 
 def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], frozenset[int]]:

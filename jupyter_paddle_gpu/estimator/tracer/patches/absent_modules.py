@@ -233,6 +233,7 @@ class AbsentModules:
 
     Attributes:
         modules: cell and line of the first import of each; None where Paddle imports it.
+        parts: of each what was imported of it (`models.unet` of `models`): of a program's own, its files.
         is_starred: whether names of one of them were imported that nobody can list.
         trains: whether one of them was handed what it may have trained.
     """
@@ -240,6 +241,7 @@ class AbsentModules:
     def __init__(self) -> None:
         self.trains = False
         self.modules: dict[str, tuple[int, int] | None] = {}
+        self.parts: dict[str, dict[str, None]] = {}
         self.is_starred = False
 
     def needed(self) -> dict[str, tuple[int, int] | None]:
@@ -259,6 +261,7 @@ class AbsentModules:
         if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK or is_gone(error):
             raise error
         self.modules.setdefault(top, (cell, line))
+        self.parts.setdefault(top, {})[module] = None
         self.is_starred = self.is_starred or is_star
         return _KNOWN.get(top, Watching if top in _WATCHES else AbsentModule)(top)
 

@@ -21,6 +21,31 @@ def _update(session: Session, original: Callable[..., Any], optimizer: Any, *arg
     return session.of(StepWatch).update(optimizer, lambda: original(optimizer, *args, **kwargs))
 
 
+def _search(session: Tensors, original: Callable[..., Any], optimizer: Any, closure: Any) -> Any:
+    """L-BFGS: after the first update its history is full, as it is in every step once there were that many."""
+
+    def step() -> Any:
+        loss = original(optimizer, closure)
+        _fill(session, optimizer)
+        return loss
+
+    return session.of(StepWatch).update(optimizer, step)
+
+
+def _fill(session: Tensors, optimizer: Any) -> None:
+    """Changes of the parameters and of their gradients, each as long as all parameters, and a number for each pair."""
+    state, most = optimizer.state, optimizer.history_size
+    direction = state.get("d")
+    missing = 0 if direction is None else most - len(state["old_yk"])
+    if missing <= 0:
+        return
+    whole = session.state(direction).array
+    with session.ledger.allocating("optimizer_state"):
+        for name, shape in (("old_yk", whole.shape), ("old_sk", whole.shape), ("ro", ())):
+            state[name][:0] = [session.create("history", shape, whole.dtype) for _ in range(missing)]
+    session.note("history_full", pairs=most)
+
+
 def _allocate(runtime: Tensors, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
     with runtime.ledger.allocating("optimizer_state"):
         return original(optimizer, *args, **kwargs)
@@ -35,7 +60,10 @@ def patches() -> Iterator[Patch]:
     """Of every optimizer what it defines itself (`AdamW.__init__` calls no other); of fleet's the updates."""
     base = paddle.optimizer.Optimizer
     for kind in _subclasses(base):
-        yield from (Patch(kind, name, _update) for name in _UPDATES if name in vars(kind))
+        updates: dict[str, Callable[..., Any]] = {name: _update for name in _UPDATES if name in vars(kind)}
+        if kind is paddle.optimizer.LBFGS:
+            updates["step"] = _search
+        yield from (Patch(kind, name, update) for name, update in updates.items())
         yield from (Patch(kind, name, _allocate) for name in _ALLOCATIONS if name in vars(kind))
         if "__init__" in vars(kind):
             yield Patch(kind, "__init__", _create)

@@ -190,6 +190,10 @@ def _joined(results: list[Result], target: str, *, is_whole: bool) -> Result:
         for note in largest["notes"]:
             if note["code"] == "stand_in_branch":
                 note.update(code="branches_followed", params={**note["params"], "ways": len(good)})
+    refused = next((one["stop"] for one in results if _fault(one) == _NO_STEP and one.get("is_refusal")), None)
+    if refused is not None:  # nobody knows that the condition ever comes to that; nor that it does not
+        told = {"cell": refused["cell"] + 1, "line": refused["line"], "error": refused["error"]}
+        largest["notes"].append({"code": "way_refused", "params": told})
     parts = [result["seconds"] for result in results]
     largest["seconds"] = {name: sum(part[name] for part in parts) for name in parts[0]}
     return largest

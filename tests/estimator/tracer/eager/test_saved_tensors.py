@@ -45,6 +45,25 @@ def closure():
 for step in range(6):
     optimizer.step(closure)
 """,
+    "lbfgs-of-a-long-history": HEAD + """
+optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=12, parameters=blocks.parameters())
+def closure():
+    optimizer.clear_grad()
+    loss = F.mse_loss(blocks[1](blocks[0](x)) + blocks[3](blocks[2](x)), y)
+    loss.backward()
+    return loss
+for step in range(6):
+    optimizer.step(closure)
+""",
+    "quantization-aware": HEAD + """
+from paddle.quantization import QAT, QuantConfig
+from paddle.quantization.quanters import FakeQuanterWithAbsMaxObserver
+quanter = FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
+blocks = QAT(QuantConfig(activation=quanter, weight=quanter)).quantize(blocks)
+optimizer = paddle.optimizer.Adam(1e-3, parameters=blocks.parameters())
+for step in range(6):
+    h = blocks[1](blocks[0](x))
+""" + STEP,
     "second-derivatives": HEAD + """
 model = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 1))
 optimizer = paddle.optimizer.Adam(1e-3, parameters=model.parameters())

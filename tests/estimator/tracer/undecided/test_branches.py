@@ -109,6 +109,12 @@ for step in range(9):
         if (h > 9).all(): continue
         parts.append(back(wide(h)))
     loss = sum(part.mean() for part in parts)"""
+REFUSED = """
+for step in range(9):
+    h = model(x)
+    if h.mean() > 1000:
+        model.weight.scale_(0.5)
+    loss = back(wide(h)).mean()"""
 BODIES = {
     "if-large": IF.format(sign="<"),
     "if-small": IF.format(sign=">"),
@@ -137,6 +143,7 @@ BODIES = {
     ),
     "skips": SKIPS,
     "best": BEST,
+    "refused-one-way": REFUSED,
 }
 SOURCES = {name: HEAD + body + TAIL for name, body in BODIES.items()}
 SMALLEST = ("if-small", "cond-small", "while-no-turn", "item-small", "best-so-far")
@@ -168,6 +175,7 @@ def test_ways_are_counted_and_noted(measured):
     assert traced["elif"]["notes"] == ["branches_followed"]
     assert traced["best"]["notes"] == []  # what it decides takes no memory
     assert traced["diverged"]["notes"] == ["stand_in_branch"]  # the other way raises
+    assert traced["refused-one-way"]["notes"] == ["stand_in_branch", "way_refused"]  # and Paddle says so
 
 
 def test_the_low_end_is_the_smallest_way():
