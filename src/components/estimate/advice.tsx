@@ -39,7 +39,9 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const helping = isShort ? worth.filter(({ peak_bytes }) => peak_bytes <= room) : [];
   const best = helping.length ? helping : worth;
   const shown = open ? remedies : best.slice(0, isShort ? SHOWN.short : SHOWN.fits);
-  if (!open && !shown.length && !training.isDetailing) {
+  // What was found before stands until there is news: it may be that none of it is worth a heading.
+  const computing = training.isDetailing && !remedies.length;
+  if (!open && !shown.length && !computing) {
     return (
       <section
         className="jp-PaddleGpu-section jp-PaddleGpu-row"
@@ -66,9 +68,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
         </Button>
       }
     >
-      {training.isDetailing && !remedies.length && (
-        <Busy>{trans.__('Computing what would help…')}</Busy>
-      )}
+      {computing && <Busy>{trans.__('Computing what would help…')}</Busy>}
       {shown.length > 0 && (
         <div
           className="jp-PaddleGpu-remedies"

@@ -65,8 +65,9 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   const [value, setValue] = React.useState(given === null ? '' : String(given));
   // An environment variable and a path are text, and what a batch looks like is no number either.
   const isText = question.kind !== 'value';
+  const wrong = !isText && !!value.trim() && misses(parse(value.trim()), question.suggestion);
   const use = () => {
-    if (value.trim()) {
+    if (value.trim() && !wrong) {
       void training.answer(question.name, isText ? value.trim() : parse(value.trim()));
     }
   };
@@ -86,17 +87,28 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
               placeholder={EXAMPLES[question.kind] ?? ''}
               spellCheck={false}
               data-kind={question.kind}
+              aria-invalid={wrong}
               onChange={event => setValue(event.target.value)}
               onKeyDown={event => event.key === 'Enter' && use()}
             />
           </label>
-          <Button onClick={use} disabled={!value.trim() || training.isEstimating}>
+          <Button onClick={use} disabled={!value.trim() || wrong || training.isEstimating}>
             {trans.__('Use')}
           </Button>
+          {wrong && <small role="alert">{trans.__('A number above 0 is wanted here.')}</small>}
         </>
       )}
       <CellLink place={question.where} training={training} />
     </Note>
+  );
+}
+
+/** Whether a value cannot be what is asked for: a size is suggested, and this is none. */
+function misses(value: Value, suggestion: Value): boolean {
+  return (
+    typeof suggestion === 'number' &&
+    suggestion > 0 &&
+    !(typeof value === 'number' && value > 0)
   );
 }
 

@@ -1,0 +1,48 @@
+/** An answer that cannot be what is asked for is told where it is typed, and nothing is asked with it. */
+
+import * as React from 'react';
+import { act } from 'react';
+
+import { Questions } from '../../../src/components/estimate/questions';
+import type { IQuestion, Value } from '../../../src/domain';
+import type { Training } from '../../../src/models/estimate/training';
+import { draw, press } from '../drawing';
+
+const SIZE: IQuestion = {
+  name: 'vocab',
+  kind: 'value',
+  why: { code: 'unknown_value', message: 'vocab is computed.', hint: '' },
+  where: null,
+  suggestion: 10000
+} as unknown as IQuestion;
+
+/** What is answered where so much is typed and *Use* is pressed, and what the field says. */
+function answered(question: IQuestion, typed: string): [Value[], string] {
+  const given: Value[] = [];
+  const training = {
+    facts: { problems: [] },
+    factsError: null,
+    estimate: { questions: [question], packages: [] },
+    request: {},
+    isEstimating: false,
+    answer: (_: string, value: Value) => given.push(value)
+  } as unknown as Training;
+  const drawn = draw(<Questions key={typed} training={training} retry={() => undefined} />);
+  const field = drawn.querySelector('input');
+  act(() => {
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set;
+    set?.call(field, typed);
+    field?.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  press('Use');
+  return [given, drawn.querySelector('[role=alert]')?.textContent ?? ''];
+}
+
+test.each(['abc', '-5', '0'])('a size is not “%s”', typed => {
+  expect(answered(SIZE, typed)).toEqual([[], 'A number above 0 is wanted here.']);
+});
+
+test('a size is sent, and where nothing is suggested whatever is typed', () => {
+  expect(answered(SIZE, '512')).toEqual([[512], '']);
+  expect(answered({ ...SIZE, suggestion: null }, 'abc')).toEqual([['abc'], '']);
+});
