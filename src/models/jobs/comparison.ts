@@ -149,9 +149,14 @@ export class Comparison implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** What a job is called beside the others: what tells them apart, of equals the time too, else its place. */
+/** What a job is called beside the others: its notebook where these are several, what tells it apart, of equals the time
+ *  too, else its place. */
 export function shortNames(jobs: readonly IJob[], trans: TranslationBundle): string[] {
-  const parts = jobs.map(job => tellingPart(job, trans) || job.spec.name);
+  const several = new Set(jobs.map(({ spec }) => spec.name)).size > 1;
+  const parts = jobs.map(job => {
+    const part = tellingPart(job, trans);
+    return part && several ? `${job.spec.name} · ${part}` : part || job.spec.name;
+  });
   const times = parts.map((part, index) => `${part} · ${clock(jobs[index].created)}`);
   const isOnce = (names: string[], index: number) =>
     names.indexOf(names[index]) === names.lastIndexOf(names[index]);

@@ -241,6 +241,12 @@ describe('side by side', () => {
     expect(rows.find(({ name }) => name === 'batch')?.values).toEqual(['0', '1']);
     expect(rows.some(({ name }) => name === 'seed')).toBe(false);
     expect(shortNames([a, b], trans)).toEqual(['batch 0', 'batch 1']);
+    // Of several notebooks each is named.
+    const other = { ...b, spec: { ...b.spec, name: 'other' } };
+    expect(shortNames([a, other], trans)).toEqual([
+      `${a.spec.name} · batch 0`,
+      'other · batch 1'
+    ]);
   });
 
   test('runs of one batch in one minute are told apart by their second', () => {
