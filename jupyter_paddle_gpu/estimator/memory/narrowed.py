@@ -25,7 +25,8 @@ BY_ALL_LOGS = Message(
 CHANGING = Message(
     code="range_of_changing_shapes",
     text="The size of a batch is drawn anew in each step, which leaves gaps in the allocator's memory. The range has "
-    "them; two public training logs of detection, by which this was made, lie inside; their cards are not named.",
+    "them; of two public training logs of detection, by which this was made, one lies inside and one 3 % above; their "
+    "cards are not named.",
 )
 
 
