@@ -19,8 +19,9 @@ from ..memory.dtypes import name_of
 from .tensors import Tensors
 
 _REFUSED = re.compile(r"\(InvalidType\) Type promotion only support")
-_KNOWN = frozenset(("int8", "uint8", "int16", "int32", "int64", "float32", "float64"))
-"""Types whose common one numpy tells."""
+_WHOLE = frozenset(("int8", "uint8", "int16", "int32", "int64"))
+"""What `paddle.shape` gave and gives. Which type fractions beside whole numbers are meant to come to is its writer's to
+say: there the program ends, as it does when it is run."""
 
 
 class Refused(NamedTuple):
@@ -48,7 +49,7 @@ def alike(runtime: Tensors, args: Any, problem: Exception) -> Any:
     types = {name_of(one.dtype) for one in args if isinstance(one, paddle.Tensor)}
     if frame is None or call_stack.cell_of(frame.f_code.co_filename) is not None:
         return None
-    if len(types) == 1 or not types <= _KNOWN:
+    if len(types) == 1 or not types <= _WHOLE:
         return None
     cell, line = call_stack.place()
     found = runtime.of(Promotions)

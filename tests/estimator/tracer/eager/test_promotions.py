@@ -29,7 +29,11 @@ for step in range(4):
 @pytest.fixture(scope="module")
 def traced(run_child, tmp_path_factory):
     sources = {"a cell": TRAIN.format(begin=HEAD.format(whole="int32"))}
-    for name, whole in (("an older module", "int32"), ("the same, mended", "int64")):
+    for name, whole in (
+        ("an older module", "int32"),
+        ("the same, mended", "int64"),
+        ("a module with a mistake", "float32"),
+    ):
         folder = tmp_path_factory.mktemp("modules")
         (folder / f"head_of_{whole}.py").write_text(HEAD.format(whole=whole))
         begin = f"sys.path.insert(0, {str(folder)!r})\nfrom head_of_{whole} import narrowest"
@@ -48,3 +52,10 @@ def test_a_module_that_an_earlier_paddle_ran_has_the_figure_of_its_mended_form(t
 
 def test_a_line_of_a_cell_still_ends_the_trace(traced):
     assert (traced["a cell"]["status"], traced["a cell"]["stop"].get("file")) == ("would_stop", None)
+
+
+def test_whole_numbers_beside_fractions_are_a_mistake_in_a_module_too(traced):
+    assert (traced["a module with a mistake"]["status"], traced["a module with a mistake"]["stop"].get("file")) == (
+        "would_stop",
+        None,
+    )
