@@ -106,13 +106,13 @@ class Environment:
         """The first observation; with what is known besides where the program takes that."""
         self._passed = 0
         seen = self.observation_space.sample()
-        return (seen, {}) if _taken(2 if self._module == "gymnasium" else 1) == 2 else seen
+        return (seen, {}) if _taken("reset", 2 if self._module == "gymnasium" else 1) == 2 else seen
 
     def step(self, _: Any) -> tuple[Any, ...]:
         """Observation, reward and whether the episode is over; in four parts as Gym has it, or five."""
         self._passed += 1
         over = self._passed >= self._game.steps
-        taken = _taken(5 if self._module == "gymnasium" else 4)
+        taken = _taken("step", 5 if self._module == "gymnasium" else 4)
         ends = (over, False) if taken == 5 else (over,)
         return (self.observation_space.sample(), Unknown(0.0), *ends, {})
 
@@ -123,8 +123,8 @@ class Environment:
         return lambda *_, **__: None
 
 
-def _taken(usual: int) -> int:
-    """How many parts the running statement of the program takes apart what it is given into."""
+def _taken(method: str, usual: int) -> int:
+    """How many parts the running statement of the program takes apart into what it is given by a method."""
     frame = call_stack.caller()
     if frame is None:
         return usual
@@ -134,7 +134,11 @@ def _taken(usual: int) -> int:
         return usual
     for node in nodes:
         if isinstance(node, ast.Assign) and node.lineno <= frame.f_lineno <= (node.end_lineno or 0):
-            target = node.targets[0]
+            target, value = node.targets[0], node.value
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):  # `state, done = env.reset(), False`
+                pairs = zip(target.elts, value.elts, strict=False)
+                given = [one for one, part in pairs if getattr(getattr(part, "func", None), "attr", "") == method]
+                target = given[0] if given else value.elts[0]
             return len(target.elts) if isinstance(target, ast.Tuple) else usual
     return usual
 

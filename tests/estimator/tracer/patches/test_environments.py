@@ -53,6 +53,9 @@ SOURCES = {
     "gymnasium": PLAY.format(
         imported="import gymnasium", module="gymnasium", reset="state, _", parts="after, reward, done, cut, _"
     ),
+    "gym-beside": PLAY.format(
+        imported="import gym", module="gym", reset="state", parts="after, reward, done, _"
+    ).replace("state = env.reset()", "state, count = env.reset(), 0"),
     "here": PLAY.format(imported=HERE, module="absent", reset="state", parts="after, reward, done, _"),
 }
 
