@@ -40,6 +40,7 @@ def cells(source: str) -> list[str]:
 
 def real(source: str) -> Answer:
     """Run a program, up to its third update."""
+    from tracer.notebook.cells.stops import meant
     from tracer.notebook.questions.wording import line_of, said
 
     _stop_behind(UPDATES)
@@ -54,7 +55,8 @@ def real(source: str) -> Answer:
             return {"ended": "slow"}
         except Exception as problem:
             found = {"cell": index, "line": line_of(problem, name)}
-            return {"ended": "refused", **found, "error": type(problem).__name__, "text": said(problem)}
+            text = said(problem) + meant(problem)
+            return {"ended": "refused", **found, "error": type(problem).__name__, "text": text}
     return {"ended": "ran"}
 
 

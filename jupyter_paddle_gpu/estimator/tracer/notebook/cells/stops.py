@@ -130,10 +130,10 @@ def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:
         if (index := call_stack.cell_of(step.tb_frame.f_code.co_filename)) is not None:
             raised = None if index == cell else {"cell": index, "line": step.tb_lineno}
         step = step.tb_next
-    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + _meant(problem)}
+    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + meant(problem)}
 
 
-def _meant(problem: BaseException) -> str:
+def meant(problem: BaseException) -> str:
     """The name that was probably meant, in the words in which Python ends its own tracebacks; empty: none is near."""
     name, names = getattr(problem, "name", None), set()
     with contextlib.suppress(Exception):  # what a program's own object answers
