@@ -49,9 +49,9 @@ def alike(runtime: Tensors, args: Any, problem: Exception) -> Any:
     types = {name_of(one.dtype) for one in args if isinstance(one, paddle.Tensor)}
     if frame is None or call_stack.cell_of(frame.f_code.co_filename) is not None:
         return None
-    if len(types) == 1 or not types <= _WHOLE:
-        return None
     cell, line = call_stack.place()
+    if not line or len(types) <= 1 or not types <= _WHOLE:  # without a cell below it the step is of live objects
+        return None
     found = runtime.of(Promotions)
     bare = TypeError(str(problem))  # the problem's own traceback would hold what its frames had in memory
     found.first = found.first or Refused(cell, line, _shown(frame.f_code.co_filename), frame.f_lineno, bare)
