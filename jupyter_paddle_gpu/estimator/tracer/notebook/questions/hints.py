@@ -55,6 +55,8 @@ class Hints:
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
+    counts_characters: bool = False
+    """Whether the program sorts out the characters of a text, not its words."""
     tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
     """The same, parsed."""
     said: dict[str, int] = field(default_factory=dict)
@@ -95,7 +97,9 @@ def hints(
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
     trees = [found.tree, *map(parsed, sources[1:])]
     found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
-    found.has_classes = any(map(_OF_CLASSES.search, (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))))
+    spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
+    found.has_classes = any(map(_OF_CLASSES.search, spoken))
+    found.counts_characters = _counts_characters(found.tree) or any(map(_takes_characters, map(parsed, spoken[1:])))
     return found
 
 
@@ -151,10 +155,21 @@ _OF_TEXT = frozenset(("lower", "upper", "strip", "replace", "read_text"))
 """Methods that give one text, of one or of a file."""
 
 
-def counts_characters(tree: ast.Module) -> bool:
-    """Whether the program sorts out the characters of a text that it reads: `set(open(path).read())`."""
+def _takes_characters(tree: ast.Module) -> bool:
+    """Whether a text is taken apart into characters by a function that can do it in several ways:
+    `tokenize(lines, "char")`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    given = (one for call in calls for one in (*call.args, *(word.value for word in call.keywords)))
+    return any(isinstance(one, ast.Constant) and one.value in _CHARACTERS for one in given)
+
+
+_CHARACTERS = frozenset(("char", "chars", "character", "characters"))
+
+
+def _counts_characters(tree: ast.Module) -> bool:
+    """Whether cells sort out the characters of a text that they read: `set(open(path).read())`."""
     texts: set[str] = set()
-    counted = False
+    counted = _takes_characters(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, texts):

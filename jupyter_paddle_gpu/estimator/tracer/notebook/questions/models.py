@@ -9,7 +9,6 @@ from itertools import islice
 from typing import Any
 
 import paddle
-from paddle.base.framework import EagerParamBase
 
 from ... import call_stack
 from ...memory.arrays import known_state
@@ -66,7 +65,9 @@ class Models:
         """The shape of the first weight that running code trains without a layer, which data comes to: of names that it
         has, of lists and dictionaries under them, of attributes of the program's own objects."""
         held = [value for frame in frames() for value in list(frame.f_locals.values())]
-        own = (one for one in _tensors(held) if not isinstance(one, EagerParamBase))
+        layers = (one for one in self._all if isinstance(one, paddle.nn.Layer))
+        of_layers = {id(weight) for layer in layers for weight in layer.parameters(include_sublayers=False)}
+        own = (one for one in _tensors(held) if id(one) not in of_layers)
         trained = (one for one in own if not one.stop_gradient and one.is_leaf)
         return [tuple(map(int, one.shape)) for one in trained if len(one.shape) > 1][:1]
 

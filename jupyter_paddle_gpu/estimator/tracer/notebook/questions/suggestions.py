@@ -15,7 +15,7 @@ from typing import Any
 
 from ...undecided.needs import Need
 from ..sites import name_of
-from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape, counts_characters
+from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape
 
 Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]
@@ -333,7 +333,10 @@ _BY_NAME = (
     ),
     (re.compile(r"(?i)(^|_)(height|side|(image|img|crop)_?size)$"), SIDE),
     (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)"), CLASSES),
-    (re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_(1|last)$"), FEATURES),
+    (
+        re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_([1-9]|last)$"),
+        FEATURES,
+    ),
 )
 
 
@@ -364,7 +367,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
         yield LENGTH, ASSUMED
     if _OF_WORDS.search(need.name):
         yield from ((most, CELLS) for most in _most_common(found))
-        if counts_characters(found.tree):
+        if found.counts_characters:
             yield CHARACTERS, ASSUMED
     assumed = next((number for kind, number in _BY_NAME if kind.search(need.name)), ENTRIES)
     yield assumed, ASSUMED

@@ -23,6 +23,10 @@ _RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "static_graph": 0, "
 """How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
 _REFUSED = re.compile(r"X's shape = \[([\d, ]+)\].* known capacity of 'shape' is (\d+)")
 """What Paddle says of a tensor that no whole number of rows of the wanted size comes of."""
+_UNLIKE = re.compile(
+    r"(?:Input\(X\) is|X\[-1\] =) \[(\d+)\], (?:and the \[0\] dimension of Input\(Y\) is|Y\[0\] =) \[(\d+)\]"
+)
+"""What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
@@ -87,7 +91,8 @@ class Order:
     whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
     input's other labels are tried last. That holds for pictures: labels of a sequence fail alike in the loss as well,
     and a shorter sequence would fit by chance. Where the program makes rows of a known size of what comes of an input's
-    items (`embedded.reshape([-1, 34 * 10])`), the number of items that fits is tried next."""
+    items (`embedded.reshape([-1, 34 * 10])`, a linear layer behind a flattened sequence), the number of items that fits
+    is tried next."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
@@ -126,14 +131,18 @@ def _fitting(answer: Any, found: Result) -> Iterator[int]:
     """How many items the input of a description has that the program's rows can be made of."""
     if not isinstance(answer, str) or (given := _ROWS.match(answer)) is None:
         return
+    count = int(given[2])
     stop = found.get("stop") or {}
     said = [stop.get("error", ""), *(one["params"].get("message", "") for one in found["questions"])]
     for shape, capacity in (one.groups() for one in map(_REFUSED.search, said) if one is not None):
         sizes = [int(one) for one in shape.split(",")][1:]
-        if sizes.count(int(given[2])) == 1:
-            others = math.prod(sizes) // int(given[2])
+        if sizes.count(count) == 1:
+            others = math.prod(sizes) // count
             if int(capacity) % others == 0:
                 yield int(capacity) // others
+    for made, wanted in (map(int, one.groups()) for one in map(_UNLIKE.search, said) if one is not None):
+        if made % count == 0 and count * wanted % made == 0:
+            yield count * wanted // made
 
 
 def _of_items(answer: str, count: int) -> str:
