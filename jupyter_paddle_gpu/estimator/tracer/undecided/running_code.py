@@ -155,10 +155,13 @@ def _target() -> ast.expr | None:
 
 
 def makes_tensors(value: ast.expr | None) -> bool:
-    """Whether an expression is a tensor made of numbers, or holds such: `[paddle.to_tensor(row) for row in rows]`."""
+    """Whether an expression is a tensor made of numbers, or holds such: `[paddle.to_tensor(row) for row in rows]`,
+    `TensorDataset([paddle.to_tensor(rows)])`."""
     match value:
-        case ast.Call():
-            return getattr(value.func, "attr", "") == "to_tensor"
+        case ast.Call(func=ast.Attribute(attr="to_tensor")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="TensorDataset") | ast.Name(id="TensorDataset"), args=parts):
+            return any(map(makes_tensors, parts))
         case ast.List(elts=parts) | ast.Tuple(elts=parts):
             return any(map(makes_tensors, parts))
         case ast.ListComp(elt=part) | ast.GeneratorExp(elt=part) | ast.DictComp(value=part):

@@ -15,10 +15,12 @@ for name, (folder, source) in json.load(sys.stdin).items():
     sys.path.insert(0, folder)
     found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "folder": folder})
     row = {key: found.get(key) for key in ("status", "stop")}
+    row["notes"] = {one["code"]: one["params"] for one in found["notes"]}
     row["suggestions"] = {one["name"]: one.get("suggestion") for one in found["questions"]}
     print(json.dumps([name, row]))
 """
 HELPERS = """
+import numpy as np
 import paddle
 
 def tokenize(lines, token='word'):
@@ -57,6 +59,14 @@ def load_table(size):
     loader = paddle.io.DataLoader(paddle.io.TensorDataset((data[:, :-1], data[:, -1])), batch_size=size)
     return loader, data.shape[1] - 1
 
+def load_ratings(size):
+    users, scores = [], []
+    for line in open('absent.dat'):
+        users.append(int(line.split()[0]) - 1)
+        scores.append(float(line.split()[1]))
+    kept = paddle.io.TensorDataset([paddle.to_tensor(np.array(users)), paddle.to_tensor(np.array(scores, 'float32'))])
+    return paddle.io.DataLoader(kept, batch_size=size)
+
 def train(update, loader, width):
     weight = paddle.create_parameter([width, 1], 'float32')
     for epoch in range(3):
@@ -94,6 +104,18 @@ vocab = helpers.load_reviews()
 net = paddle.nn.Embedding(len(vocab), 16)
 {STEPS}""",
     "updated": UPDATED,
+    "ratings": """
+import paddle, helpers
+loader = helpers.load_ratings(16)
+net = paddle.nn.Embedding(900, 1)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(3):
+    for users, scores in loader:
+        loss = paddle.nn.functional.mse_loss(net(users).squeeze(-1), scores)
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+""",
     "windows": """
 import numpy as np, paddle
 table = [list(map(float, line.split())) for line in open('absent.dat')]
@@ -154,3 +176,9 @@ def test_a_linear_layer_behind_a_flattened_sequence_says_how_long_it_is(traced):
 def test_the_last_side_of_windows_is_the_columns_of_a_table(traced):
     """Not the entries of a vocabulary."""
     assert traced["windows"]["suggestions"] == {"windows_shape_2": 256}
+
+
+def test_tensors_that_a_data_set_is_made_of_are_told_of(traced):
+    """Their length hangs on data: the figure is without them, and says so."""
+    assert traced["ratings"]["status"] == "ok"
+    assert "kept" in traced["ratings"]["notes"]["tensors_uncounted"]["names"]
