@@ -1,13 +1,15 @@
-"""Types that an earlier Paddle took together and this one refuses, in a program of files that was written for it.
+"""Types that an earlier Paddle took together and this one refuses, in a script's modules, which were written for it.
 
-`paddle.shape` gave int32 and gives int64, so that PaddleOCR's `paddle.minimum(w, ….astype("int32"))` stops today. The
-job stops there, which is told; the step goes on with the cast that is missing, so that it has a figure. A line of a
-cell is its person's own, who writes the cast: there the trace ends.
+`paddle.shape` gave int32 and gives int64, so that PaddleOCR's `paddle.minimum(w, ….astype("int32"))` stops today; of
+`probabilities + (1 - mask)` Paddle 2 turned the right operand into the left one's type (`eager_math_op_patch.cc`, “the
+right dtype will convert to”). The job stops there, which is told; the step goes on with the cast that is missing, so
+that it has a figure. What a person writes, a cell or a notebook's helper, is theirs to mend: there the trace ends.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +22,7 @@ from .tensors import Tensors
 
 _REFUSED = re.compile(r"\(InvalidType\) Type promotion only support")
 _WHOLE = frozenset(("int8", "uint8", "int16", "int32", "int64"))
-"""What `paddle.shape` gave and gives. Which type fractions beside whole numbers are meant to come to is its writer's to
-say: there the program ends, as it does when it is run."""
+_KNOWN = _WHOLE | {"float16", "bfloat16", "float32", "float64"}
 
 
 class Refused(NamedTuple):
@@ -47,16 +48,23 @@ def alike(runtime: Tensors, args: Any, problem: Exception) -> Any:
         return None
     frame = call_stack.caller((call_stack.TRACER, call_stack.PADDLE))
     types = {name_of(one.dtype) for one in args if isinstance(one, paddle.Tensor)}
-    if frame is None or call_stack.cell_of(frame.f_code.co_filename) is not None:
+    if frame is None or not _is_of_script() or call_stack.cell_of(frame.f_code.co_filename) is not None:
         return None
     cell, line = call_stack.place()
-    if not line or len(types) <= 1 or not types <= _WHOLE:  # without a cell below it the step is of live objects
+    if len(types) <= 1 or not types <= _KNOWN:
         return None
     found = runtime.of(Promotions)
     bare = TypeError(str(problem))  # the problem's own traceback would hold what its frames had in memory
     found.first = found.first or Refused(cell, line, _shown(frame.f_code.co_filename), frame.f_lineno, bare)
-    common = str(np.result_type(*types))
-    return tuple(one.astype(common) if isinstance(one, paddle.Tensor) else one for one in args)
+    first = next(name_of(one.dtype) for one in args if isinstance(one, paddle.Tensor))
+    common = str(np.result_type(*types)) if types <= _WHOLE else first
+    others = {id(one) for one in args if isinstance(one, paddle.Tensor) and name_of(one.dtype) != common}
+    return tuple(one.astype(common) if id(one) in others else one for one in args)
+
+
+def _is_of_script() -> bool:
+    """Whether what runs is a script, and no notebook's cell, no kernel's live object."""
+    return bool(getattr(sys.modules.get("__main__"), "__file__", None)) and call_stack.line() > 0
 
 
 def _shown(file: str) -> str:
