@@ -3,9 +3,9 @@
 import * as React from 'react';
 import { act } from 'react';
 
-import { Cards, MOST_SHOWN } from '../../../src/components/devices/cards';
-import type { IDevice, IPlacement } from '../../../src/domain';
-import { draw } from '../drawing';
+import { Cards, MOST_SHOWN } from '../../../../src/components/devices/cards';
+import type { IDevice, IPlacement } from '../../../../src/domain';
+import { draw } from '../../drawing';
 
 const device = (index: number, more: object = {}): IDevice =>
   ({

@@ -2,11 +2,11 @@
 
 import * as React from 'react';
 
-import { Device } from '../../../src/components/devices/device';
-import type { IDevice } from '../../../src/domain';
-import type { PanelModel } from '../../../src/models/panel';
-import { draw } from '../drawing';
-import { job } from '../helpers';
+import { Device } from '../../../../src/components/devices/device';
+import type { IDevice } from '../../../../src/domain';
+import type { PanelModel } from '../../../../src/models/panel';
+import { draw } from '../../drawing';
+import { job } from '../../helpers';
 
 const process = {
   pid: 1,

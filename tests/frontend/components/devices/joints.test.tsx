@@ -2,9 +2,9 @@
 
 import * as React from 'react';
 
-import { Joints } from '../../../src/components/devices/joints';
-import type { IInventory } from '../../../src/domain';
-import { draw } from '../drawing';
+import { Joints } from '../../../../src/components/devices/joints';
+import type { IInventory } from '../../../../src/domain';
+import { draw } from '../../drawing';
 
 const device = (index: number): object => ({
   id: `GPU-${index}`,

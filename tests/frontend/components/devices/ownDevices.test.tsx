@@ -3,15 +3,15 @@
 import { Signal } from '@lumino/signaling';
 import * as React from 'react';
 
-import { ChoiceForm } from '../../../src/components/submit/choiceForm';
-import type { IQueueView } from '../../../src/domain';
-import { EventStream } from '../../../src/events';
-import type { ActiveNotebook } from '../../../src/models/notebook/notebook';
-import { otherwise } from '../../../src/models/submit/choice';
-import { PanelModel } from '../../../src/models/panel';
-import type { Training } from '../../../src/models/estimate/training';
-import { draw } from '../drawing';
-import { answer, apiOn, settle, source } from '../helpers';
+import { ChoiceForm } from '../../../../src/components/submit/choiceForm';
+import type { IQueueView } from '../../../../src/domain';
+import { EventStream } from '../../../../src/events';
+import type { ActiveNotebook } from '../../../../src/models/notebook/notebook';
+import { otherwise } from '../../../../src/models/submit/choice';
+import { PanelModel } from '../../../../src/models/panel';
+import type { Training } from '../../../../src/models/estimate/training';
+import { draw } from '../../drawing';
+import { answer, apiOn, settle, source } from '../../helpers';
 
 const engine = (name: string, more: object = {}) => ({
   name,
