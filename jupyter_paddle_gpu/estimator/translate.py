@@ -104,6 +104,12 @@ NOTES: dict[str, Message] = {
             hint="A larger batch that comes later takes more: put the largest first to see it.",
         ),
         Message(
+            code="rounds_unknown",
+            text="A loop trains anew in each of its rounds{place}, and how many it has hangs on data that is not on "
+            "this machine; the figure is that of the second round.",
+            hint="What earlier rounds leave alive comes on top in later ones.",
+        ),
+        Message(
             code="sizes_drawn",
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),

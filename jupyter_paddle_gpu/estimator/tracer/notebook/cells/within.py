@@ -17,13 +17,12 @@ import paddle
 from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
 from ...session import Session, current
-from ...step.steps import StepWatch
 from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
-from ...undecided.needs import BatchNeeded, Need, NeededError
+from ...undecided.needs import BatchNeeded, Need
 from ...undecided.running_code import makes_tensors, place
 from ..sites import Sites, name_of
-from . import absorbing, changing, readers, stand_ins, statements
+from . import absorbing, changing, readers, rounds, stand_ins, statements
 
 ABSORBS = "__absorbs__"
 """The name under which cells ask whether a statement may be passed by."""
@@ -271,33 +270,6 @@ def _of_batch(name: str, loop: ast.For) -> list[ast.expr]:
     return [ast.Constant(name), ast.Constant("to_tensor" in body or "to_variable" in body)]
 
 
-def rounds(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
-    """The numbers that a loop that trains counts; as many as a steady step needs, where data says how many."""
-    try:
-        counted = make()
-    except NeededError:
-        counted = range(EPOCH)
-    session = current()
-    return counted if session is None else _while_it_trains(session, counted)
-
-
-IDLE_ROUNDS = 16
-"""Rounds without a step, each with something passed by or trained that is not known, after which a loop has no more
-to tell."""
-
-
-def _while_it_trains(session: Session, items: Iterable[Any]) -> Iterator[Any]:
-    data, watch, idle = session.of(AbsentData), session.of(StepWatch), 0
-    iterator = iter(items)
-    while held := list(islice(iterator, 1)):  # no name holds the item here, as in `_all`
-        passed, updates = data.passed, watch.updates
-        yield held.pop()
-        is_idle = (data.passed > passed or data.hides_the_step) and watch.updates == updates
-        idle = idle + 1 if is_idle else 0
-        if idle == IDLE_ROUNDS:
-            return
-
-
 def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Iterable[Any]:
     """What a loop that trains goes through; where its data is not here, batches as they were described.
 
@@ -314,8 +286,10 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
         return make()
     held: list[Any] = []
     items: Any = None
+    count: int | None = None
     try:
         items = made = make()
+        count = rounds.splits(items)
         # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
         if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.is_own(items)):
             items = iter(made)
@@ -323,13 +297,14 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     except BaseException as problem:
         if absorbing.is_of_step(problem) or not absorbing.is_of_data(problem):
             raise
-        return _followed(session, make, name, is_numpy)
+        return rounds.as_many(session, _followed(session, make, name, is_numpy), count)
     if isinstance(items, Unseen):
-        return _followed(session, make, session.of(AbsentData).name_of(items) or name, is_numpy)
+        named = session.of(AbsentData).name_of(items) or name
+        return rounds.as_many(session, _followed(session, make, named, is_numpy), None)
     if absorbing.holds_unseen(held):
-        return _followed(session, make, name, is_numpy)
+        return rounds.as_many(session, _followed(session, make, name, is_numpy), count)
     if isinstance(items, paddle.io.DataLoader):
-        return _while_it_trains(session, items)
+        return rounds.while_it_trains(session, items)
     return _all(held, items) if isinstance(items, Iterator) else items
 
 
@@ -371,7 +346,7 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
 
 NAMES = {
     BATCHES: batches,
-    ROUNDS: rounds,
+    ROUNDS: rounds.counted,
     **readers.NAMES,
     **changing.NAMES,
     **stand_ins.NAMES,

@@ -1,0 +1,67 @@
+"""How many rounds a loop that trains has, where that hangs on data that is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from ... import call_stack
+from ...session import Session, current
+from ...step.steps import StepWatch
+from ...undecided.absent_data import EPOCH, AbsentData
+from ...undecided.needs import NeededError
+
+IDLE = 16
+"""Rounds without a step, each with something passed by or trained that is not known, after which a loop has no more
+to tell."""
+TRAINED = 2
+"""Rounds of a loop that trains anew in each, where nobody knows how many it has: the second stands beside what the
+first one leaves alive."""
+
+
+def counted(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
+    """The numbers that a loop that trains counts; as many as a steady step needs, where data says how many."""
+    numbers: Iterable[Any]
+    try:
+        numbers = make()
+    except NeededError:
+        numbers = range(EPOCH)
+    session = current()
+    return numbers if session is None else while_it_trains(session, numbers)
+
+
+def while_it_trains(session: Session, items: Iterable[Any]) -> Iterator[Any]:
+    """The items, up to those behind which nothing more is learnt."""
+    data, watch, idle = session.of(AbsentData), session.of(StepWatch), 0
+    iterator = iter(items)
+    while held := list(islice(iterator, 1)):  # no name holds the item here, as in `as_many`
+        passed, updates = data.passed, watch.updates
+        yield held.pop()
+        is_idle = (data.passed > passed or data.hides_the_step) and watch.updates == updates
+        idle = idle + 1 if is_idle else 0
+        if idle == IDLE:
+            return
+
+
+def splits(items: Any) -> int | None:
+    """How many rounds a splitter of scikit-learn has (`KFold(5).split(rows)`), whose generator has not begun."""
+    frame = getattr(items, "gi_frame", None)
+    splitter = None if frame is None else frame.f_locals.get("self")
+    count = getattr(splitter, "n_splits", None)
+    return count if type(count) is int else None
+
+
+def as_many(session: Session, items: Iterable[Any], count: int | None) -> Iterator[Any]:
+    """So many of the items; where that is not known and each round is a whole training, two."""
+    watch, given, trained = session.of(StepWatch), 0, 0
+    where, iterator = call_stack.told(), iter(items)
+    while held := list(islice(iterator, 1)):
+        before = watch.trainings
+        yield held.pop()
+        given, trained = given + 1, trained + (watch.trainings > before)
+        if given == count:
+            return
+        if count is None and trained == TRAINED:
+            session.note("rounds_unknown", **where)
+            return
