@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import paddle
 
@@ -17,6 +17,7 @@ from ... import call_stack
 from ...session import current
 from ...undecided import own_changes
 from ...undecided.absent_data import AbsentData
+from ...undecided.needs import Need, NeededError
 
 CHANGED, FILLED = "__changed__", "__filled__"
 """The names under which functions find `changed` and `filled`."""
@@ -50,11 +51,46 @@ def filled(held: Callable[[], Any]) -> None:
             session.of(AbsentData).uncertain[id(value)] = value
 
 
-def leave_open(statement: ast.stmt, namespace: dict[str, Any]) -> None:
-    """The same for all methods that a statement of a cell would have called."""
+def leave_open(statement: ast.stmt, namespace: dict[str, Any], problem: BaseException) -> None:
+    """The same for all methods that a statement of a cell would have called, and for the layers that it would have put
+    into a model: `net.fc = Linear(2048, len(data.classes))`."""
     for name, method in own_changes.calls(statement):
         if name in namespace:
             changed(lambda name=name: namespace[name], method)  # type: ignore[misc]
+    if not isinstance(problem, NeededError) or not problem.need.is_of_step or not isinstance(statement, ast.Assign):
+        return
+    for target in statement.targets:
+        if isinstance(target, (ast.Attribute, ast.Subscript)):
+            with suppress(Exception):  # whatever the program's own code raises, the statement has failed before
+                _put(OpenLayer(problem.need), target, namespace)
+
+
+class OpenLayer(paddle.nn.Layer):  # type: ignore[misc]  # Paddle has no types
+    """In the place of a layer whose size hangs on data that is not here: where the model comes to it, it is asked."""
+
+    def __init__(self, need: Need) -> None:
+        super().__init__()
+        self._need = need
+
+    def forward(self, *_: Any, **__: Any) -> NoReturn:
+        """Raises `NeededError`."""
+        session = current()
+        raise NeededError(self._need if session is None else session.of(AbsentData).need(self._need))
+
+
+def _put(layer: OpenLayer, target: ast.Attribute | ast.Subscript, namespace: dict[str, Any]) -> None:
+    """Put it where a statement would have put another one, if that is a model's."""
+
+    def value_of(part: ast.expr) -> Any:
+        return eval(compile(ast.Expression(part), "<target>", "eval"), namespace)
+
+    owner = value_of(target.value)
+    if not isinstance(owner, paddle.nn.Layer):
+        return
+    if isinstance(target, ast.Attribute):
+        setattr(owner, target.attr, layer)
+    else:
+        owner[value_of(target.slice)] = layer
 
 
 NAMES = {CHANGED: changed, FILLED: filled}

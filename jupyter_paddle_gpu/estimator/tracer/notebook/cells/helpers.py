@@ -93,7 +93,7 @@ def _source_of(path: str, name: str) -> str | None:
         file = Path(path)
         source = file.read_text(encoding="utf-8") if file.stat().st_size < _LARGEST else ""
         top = name.partition(".")[0]
-        if f"import {_LIBRARY}" in source or f"from {_LIBRARY}" in source:
+        if _LIBRARY in source:
             imported = {one.partition(".")[0] for one in _imported(source)}
             is_relative = any(isinstance(node, ast.ImportFrom) and node.level for node in nodes(source))
             return source if _LIBRARY in imported and top not in imported and not is_relative else None

@@ -225,7 +225,7 @@ class CellRun:
                     absorbing.bind_unseen(statement, namespace, self._data, problem)
                     if self._follows:
                         makings.remember_statement(statement, namespace, before if rest == 1 else {}, name)
-                    changing.leave_open(statement, namespace)
+                    changing.leave_open(statement, namespace, problem)
                 done = rest - again
             namespace.update(known)
             tree = ast.Module(tree.body[done:], [])

@@ -33,11 +33,40 @@ for _ in range(3):
     optimizer.step()
     optimizer.clear_grad()
 """
+HEADS = {"a model's": "net.head = paddle.nn.Linear(1000, 1000)\nnet.head", "one of a row": "net[2]"}
+"""Where a model that was made for other classes gets as many as the folder has."""
+FINE_TUNED = """
+import paddle
+from paddle.vision import transforms
+pictures = paddle.vision.datasets.DatasetFolder('absent_cats', transform=transforms.Compose(
+    [transforms.Resize((96, 96)), transforms.ToTensor()]))
+net = paddle.nn.Sequential(paddle.nn.AdaptiveAvgPool2D(8), paddle.nn.Flatten(), paddle.nn.Linear(192, 1000))
+{head} = paddle.nn.Linear({width}, len(pictures.classes))
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(pictures, batch_size=16):
+    paddle.nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 
 
 @pytest.fixture(scope="module")
 def traced(run_child):
     return run_child("trace", {"folder": FOLDER, "table": TABLE})
+
+
+@pytest.mark.parametrize("where", HEADS)
+def test_a_head_as_wide_as_a_folder_has_classes_is_asked_for(run_child, where):
+    head = HEADS[where]
+    source = FINE_TUNED.format(head=head, width=192 if "[" in head else 1000)
+    sources = {"asked": source, "answered": source, "typed": source.replace("len(pictures.classes)", "7")}
+    found = run_child("trace", sources, {"answered": {"answers": {"len_pictures_classes": 7}}})
+    assert (found["asked"]["status"], [one["name"] for one in found["asked"]["questions"]]) == (
+        "needs_input",
+        ["len_pictures_classes"],
+    )
+    assert found["answered"]["status"] == "ok"
+    assert found["answered"]["peak"] == found["typed"]["peak"]
 
 
 def test_a_folder_of_pictures_that_is_not_here_is_no_stop(traced):
