@@ -32,10 +32,12 @@ def step():
 before = step()
 import tracer
 from tracer.patches.table import table
-rows = [(id(row.owner), row.name, str(row)) for row in table()]
-counts = Counter(row[:2] for row in rows)
+from tracer.patches.patch import Awaited
+held = list(table())  # an owner that nobody holds leaves its number to the next one
+rows = [(str(row) if isinstance(row.owner, Awaited) else (id(row.owner), row.name), str(row)) for row in held]
+counts = Counter(place for place, _ in rows)
 print(json.dumps(["rows", len(rows)]))
-print(json.dumps(["twice", [row[2] for row in rows if counts[row[:2]] > 1]]))
+print(json.dumps(["twice", [name for place, name in rows if counts[place] > 1]]))
 print(json.dumps(["missing", tracer.prepare()]))
 print(json.dumps(["same", step() == before]))
 """
