@@ -29,4 +29,15 @@ test('a model in the kernel is estimated from there', async ({ page, server }) =
   await models.getByRole('button', { pressed: true }).click();
   await expect(models.getByRole('button', { pressed: true })).toHaveCount(0);
   await expect(memory.locator('.jp-PaddleGpu-big')).toBeVisible({ timeout: 180_000 });
+
+  // A kernel that begins anew holds none.
+  await page.getByRole('menuitem', { name: 'Kernel', exact: true }).click();
+  await page.getByRole('menuitem', { name: /^Restart Kernel…/ }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: 'Confirm Kernel Restart' })
+    .click();
+  await expect(memory.getByRole('group', { name: 'In the kernel' })).toHaveCount(0, {
+    timeout: 60_000
+  });
 });

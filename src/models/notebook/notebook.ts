@@ -1,6 +1,7 @@
 /** The notebook that is looked at, as the rest of the front end needs it. */
 
 import type { INotebookTracker, Notebook, NotebookPanel } from '@jupyterlab/notebook';
+import type { Kernel } from '@jupyterlab/services';
 import type { PartialJSONObject } from '@lumino/coreutils';
 import type { IDisposable } from '@lumino/disposable';
 import { type ISignal, Signal } from '@lumino/signaling';
@@ -9,6 +10,14 @@ import type { INotebookBody } from '../../api';
 import type { IChangedCell } from '../../domain';
 import { type ILiveKernel, LiveKernel } from './liveKernel';
 import type { Script } from './script';
+
+/** States in which a kernel holds nothing of what it held. */
+const FORGETS: ReadonlySet<Kernel.Status> = new Set([
+  'restarting',
+  'autorestarting',
+  'terminating',
+  'dead'
+]);
 
 /** A notebook that is open. */
 export interface INotebookSource {
@@ -111,7 +120,7 @@ export class ActiveNotebook implements IDisposable {
     return this._edited;
   }
 
-  /** Emitted when a cell of the active notebook has run. */
+  /** Emitted when a cell of the active notebook has run, and when its kernel died or begins anew. */
   get executed(): ISignal<this, void> {
     return this._executed;
   }
@@ -143,6 +152,7 @@ export class ActiveNotebook implements IDisposable {
     if (panel) {
       panel.disposed.connect(this._onCurrent, this);
       panel.context.pathChanged.connect(this._onPath, this);
+      panel.sessionContext.statusChanged.connect(this._onStatus, this);
       panel.context.ready.then(
         () => {
           if (this._panel === panel && !panel.isDisposed) {
@@ -184,6 +194,12 @@ export class ActiveNotebook implements IDisposable {
     }
   }
 
+  private _onStatus(_: unknown, status: Kernel.Status): void {
+    if (FORGETS.has(status)) {
+      this._executed.emit();
+    }
+  }
+
   private _dropScript(): void {
     this._script?.dispose();
     this._script = null;
@@ -195,6 +211,7 @@ export class ActiveNotebook implements IDisposable {
     if (panel) {
       panel.disposed.disconnect(this._onCurrent, this);
       panel.context.pathChanged.disconnect(this._onPath, this);
+      panel.sessionContext.statusChanged.disconnect(this._onStatus, this);
       panel.context.model?.contentChanged.disconnect(this._onEdit, this);
     }
   }

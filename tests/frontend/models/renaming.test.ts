@@ -20,7 +20,10 @@ test.each([
     pathChanged: new Signal({}),
     model: { contentChanged: new Signal({}) }
   };
-  const widget = { id: 'w', isDisposed: false, disposed: new Signal({}), context, content: {} };
+  const widget = {
+    ...{ id: 'w', isDisposed: false, disposed: new Signal({}), context, content: {} },
+    sessionContext: { statusChanged: new Signal({}) }
+  };
   const tracker = { currentChanged: new Signal({}), currentWidget: widget };
   const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
   const api = apiOn(() => Promise.resolve(answer(200, '{}')));
@@ -43,6 +46,7 @@ test.each([
 test('a notebook beside the page that lies over the active one is the one that is meant', async () => {
   const panel = (path: string, isVisible: boolean) => ({
     ...{ id: path, isVisible, isDisposed: false, disposed: new Signal({}), content: {} },
+    sessionContext: { statusChanged: new Signal({}) },
     context: {
       ...{ path, isReady: true, ready: Promise.resolve() },
       pathChanged: new Signal({}),
@@ -67,5 +71,30 @@ test('a notebook beside the page that lies over the active one is the one that i
   notebook.look();
   await settle();
   expect(notebook.current?.path).toBe('under.ipynb');
+  notebook.dispose();
+});
+
+test.each([
+  ['idle', 0],
+  ['busy', 0],
+  ['restarting', 1],
+  ['dead', 1]
+])('a kernel that is %s is asked again what it holds: %p times', async (status, times) => {
+  const statusChanged = new Signal<object, string>({});
+  const context = {
+    ...{ path: 'a.ipynb', isReady: true, ready: Promise.resolve() },
+    ...{ pathChanged: new Signal({}), model: { contentChanged: new Signal({}) } }
+  };
+  const widget = {
+    ...{ id: 'w', isDisposed: false, disposed: new Signal({}), context, content: {} },
+    sessionContext: { statusChanged }
+  };
+  const tracker = { currentChanged: new Signal({}), currentWidget: widget };
+  const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
+  let asked = 0;
+  notebook.executed.connect(() => asked++);
+  await settle();
+  statusChanged.emit(status);
+  expect(asked).toBe(times);
   notebook.dispose();
 });

@@ -16,7 +16,10 @@ test('who types is not disturbed by samples', async () => {
     ...{ path: 'a.ipynb', isReady: true, ready: Promise.resolve(), model },
     pathChanged: new Signal({})
   };
-  const widget = { id: 'w', isDisposed: false, disposed: new Signal({}), context, content: {} };
+  const widget = {
+    ...{ id: 'w', isDisposed: false, disposed: new Signal({}), context, content: {} },
+    sessionContext: { statusChanged: new Signal({}) }
+  };
   const tracker = { currentChanged: new Signal({}), currentWidget: widget };
   const notebook = new ActiveNotebook(tracker as unknown as INotebookTracker, () => undefined);
   const events = new EventStream(apiOn(() => Promise.resolve(answer(200, '{}'))));
