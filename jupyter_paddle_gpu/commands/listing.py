@@ -55,6 +55,17 @@ class Listing(click.Group):
                 vars(error)["possibilities"] = meant
             raise
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A notebook or a script without a command is answered with the command that looks at it."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:  # `NoSuchCommand` since click 8.4: an earlier one says no possibilities
+            if args[0].endswith((".ipynb", ".py")) and "estimate" in self.commands:
+                vars(error)["possibilities"] = [f"estimate {args[0]}"]
+            raise
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """By section, then by name."""
         sorted_in = [name for names in self.sections.values() for name in names]

@@ -39,3 +39,10 @@ def test_another_frameworks_notebook_is_told_to_be_one(cli, notebook):
     assert ran.status == 4
     assert ran.out.splitlines()[0] == "No training of Paddle was found in this notebook."
     assert "trains with PyTorch" in ran.out and "%pip install" not in ran.out
+
+
+@pytest.mark.parametrize("name", ["train.ipynb", "train.py"])
+def test_a_notebook_without_a_command_is_told_the_one_that_looks_at_it(cli, name):
+    ran = cli(name)
+    assert ran.status == 2
+    assert f"Did you mean 'estimate {name}'?" in ran.err
