@@ -3451,6 +3451,7 @@ export interface components {
          *         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
          *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
          *             the step could be followed all the same: its figure is of the step with the cast that is missing.
+         *         is_script: whether it is a script, whose lines are those of its file.
          *         message: the sentence for people, in an estimate.
          */
         Stop: {
@@ -3467,6 +3468,8 @@ export interface components {
             file: string;
             /** @default null */
             file_line: number | null;
+            /** @default false */
+            is_script: boolean;
             /** @default null */
             message: components["schemas"]["Message"] | null;
         };

@@ -322,7 +322,7 @@ class EstimateService:
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
             notes = (*notes, *choice.notes, *narrowed(estimate.terms))
             estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
-            return widened(msgspec.structs.replace(estimate, stop=_told(trace, behind=True)))
+            return widened(msgspec.structs.replace(estimate, stop=_told(trace, facts, behind=True)))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         lacks = trace.status == "needs_input" and not questions and any(one.is_needed for one in absent)
@@ -330,7 +330,9 @@ class EstimateService:
         if trace.stop is not None:  # that a cell is no Python is said by the stop there
             notes = tuple(one for one in found.notes if one.code != CELL_NOT_PYTHON)
             found = msgspec.structs.replace(found, notes=notes)
-        return msgspec.structs.replace(found, questions=questions, packages=absent, stop=_told(trace, behind=False))
+        return msgspec.structs.replace(
+            found, questions=questions, packages=absent, stop=_told(trace, facts, behind=False)
+        )
 
     def peak(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None) -> Peak:
         """What a traced step takes on a request's target."""
@@ -340,9 +342,9 @@ class EstimateService:
         return gpu_peak(trace, accelerator, self.calibration, key=key)
 
 
-def _told(trace: Trace, *, behind: bool) -> Stop | None:
+def _told(trace: Trace, facts: NotebookFacts, *, behind: bool) -> Stop | None:
     """Where the notebook would end, with the sentence that says so."""
-    return None if trace.stop is None else trace.stop.told(behind=behind)
+    return None if trace.stop is None else trace.stop.told(behind=behind, is_script=facts.is_script)
 
 
 def _by_what_is_changed(estimate: Estimate, written: Estimate, request: EstimateRequest) -> Estimate:

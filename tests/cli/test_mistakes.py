@@ -34,6 +34,16 @@ def test_a_stop_is_told_once_with_the_name_that_was_meant(cli, notebook):
     assert "name 'net' is not defined\n" in ran.out, "no slip of Python's own next"
 
 
+@pytest.mark.paddle
+def test_a_script_has_lines_and_no_cells(cli, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(SLIP)
+    ran = cli("estimate", str(script))
+    assert ran.status == 6
+    line = 1 + SLIP.splitlines().index(next(one for one in SLIP.splitlines() if "Relu" in one))
+    assert ran.out.startswith(f"The script would stop in line {line}: AttributeError")
+
+
 def test_another_frameworks_notebook_is_told_to_be_one(cli, notebook):
     ran = cli("estimate", notebook(TRAINING.replace("paddle", "torch")))
     assert ran.status == 4

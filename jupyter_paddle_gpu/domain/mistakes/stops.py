@@ -21,6 +21,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
             the step could be followed all the same: its figure is of the step with the cast that is missing.
+        is_script: whether it is a script, whose lines are those of its file.
         message: the sentence for people, in an estimate.
     """
 
@@ -32,14 +33,22 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     changed: Message | None = None
     file: str = ""
     file_line: int | None = None
+    is_script: bool = False
     message: Message | None = None
 
-    def told(self, *, behind: bool) -> Stop:
+    def told(self, *, behind: bool, is_script: bool | None = None) -> Stop:
         """The same with its sentence."""
-        return msgspec.structs.replace(self, message=self.says(behind=behind))
+        stop = self if is_script is None else msgspec.structs.replace(self, is_script=is_script)
+        return msgspec.structs.replace(stop, message=stop.says(behind=behind))
 
     def says(self, *, behind: bool) -> Message:
         """The sentence for people; `behind`: it stops only after the training, of which there is a figure."""
+        said = self._says(behind=behind)
+        if not self.is_script or said.text not in _OF_SCRIPT:
+            return said
+        return msgspec.structs.replace(said, text=_OF_SCRIPT[said.text].text)
+
+    def _says(self, *, behind: bool) -> Message:
         if self.device and self.cell is not None:
             asked = {"cell": self.cell + 1, "line": self.line or 1, "error": self.error, "device": self.device}
             leaves = self.error.startswith("SystemExit")
@@ -112,3 +121,22 @@ _STOPS_SOMEWHERE = Message(
     text="The notebook would stop: {error}",
     hint="Run it from its first cell in a fresh kernel to see where.",
 )
+_OF_SCRIPT = {
+    _STOPS.text: Message(code="script", text="The script would stop in line {line}: {error}"),
+    _STOPS_CHANGED.text: Message(code="script", text="The script would stop {changed} in line {line}: {error}"),
+    _STOPS_BEHIND.text: Message(
+        code="script", text="The training step runs; after it the script would stop in line {line}: {error}"
+    ),
+    _STOPS_WITHOUT_DEVICE.text: Message(code="script", text="On the CPU the script would stop in line {line}: {error}"),
+    _STOPS_WITHIN.text: Message(
+        code="script",
+        text="The script would stop in line {line}, by what it calls in line {inner_line}: {error}",
+    ),
+    _STOPS_BEHIND_WITHIN.text: Message(
+        code="script",
+        text="The training step runs; after it the script would stop in line {line}, by what it calls in line "
+        "{inner_line}: {error}",
+    ),
+    _STOPS_SOMEWHERE.text: Message(code="script", text="The script would stop: {error}"),
+}
+"""The same of a script, which has no cells: what stands in place of each text."""

@@ -18,7 +18,8 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
   const cell = stop.cell;
   const line = stop.line ?? 1;
   // What raises it comes first: there it is corrected.
-  const places = [stop.raised?.cell ?? null, cell].filter(place => place !== null);
+  const raised = stop.is_script ? null : (stop.raised?.cell ?? null);
+  const places = [raised, cell].filter(place => place !== null);
   const leaves = stop.device !== '' && stop.error.startsWith('SystemExit');
   return (
     <Note
@@ -27,12 +28,14 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
         stop.device || !stop.message
           ? {
               code: 'would_stop',
-              message: trans.__(
-                'On the CPU the notebook would stop in cell %1, line %2: %3',
-                (cell ?? 0) + 1,
-                line,
-                stop.error
-              ),
+              message: stop.is_script
+                ? trans.__('On the CPU the script would stop in line %1: %2', line, stop.error)
+                : trans.__(
+                    'On the CPU the notebook would stop in cell %1, line %2: %3',
+                    (cell ?? 0) + 1,
+                    line,
+                    stop.error
+                  ),
               hint: leaves
                 ? trans.__(
                     'It leaves by itself where Paddle has no GPU. Tell it by its own settings to take the CPU, or submit it where there is one.'
@@ -56,7 +59,7 @@ export function Stop(props: { estimate: IEstimate; training: Training }): JSX.El
       )}
       {places.map(place => (
         <Button key={place} look="link" onClick={() => training.source.reveal(place)}>
-          {trans.__('Go to cell %1', place + 1)}
+          {stop.is_script ? trans.__('Open the script') : trans.__('Go to cell %1', place + 1)}
         </Button>
       ))}
     </Note>

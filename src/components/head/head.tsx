@@ -65,7 +65,9 @@ export function Fit(props: { model: PanelModel; training: Training }): JSX.Eleme
         <span aria-hidden="true">✕</span>{' '}
         {stop.cell === null
           ? trans.__('would stop')
-          : trans.__('would stop in cell %1', stop.cell + 1)}
+          : stop.is_script
+            ? trans.__('would stop in line %1', stop.line ?? 1)
+            : trans.__('would stop in cell %1', stop.cell + 1)}
       </span>
     );
   }
