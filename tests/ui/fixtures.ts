@@ -124,7 +124,19 @@ export async function turnTo(page: Page, server: LabServer, name: string): Promi
     const { jupyterapp } = window as unknown as { jupyterapp: IJupyterApp };
     // Without a question, whatever was typed; and the kernels behind them.
     [...jupyterapp.shell.widgets('main')].forEach(widget => widget.dispose());
-    await jupyterapp.serviceManager.sessions.shutdownAll();
+    const { sessions } = jupyterapp.serviceManager;
+    // A kernel that is still starting refuses to end (“Unhandled error”).
+    for (let tries = 5; tries; tries--) {
+      const ended = await sessions.shutdownAll().then(
+        () => true,
+        () => false
+      );
+      if (ended) {
+        return;
+      }
+      await new Promise(resolve => setTimeout(resolve, 1000));
+    }
+    await sessions.shutdownAll();
   });
   await expect(cells(page)).toHaveCount(0);
   await command(page, 'docmanager:open', { path: name });
