@@ -6,7 +6,7 @@ export interface IFilePlace {
   line: number;
 }
 
-/** As IPython writes it (`File ~/work/helper.py:6, in outer(x)`), and as Python does (`File "/work/helper.py", line 6`). */
+/** As IPython writes it (`File ~/book/helper.py:6, in outer(x)`), and as Python does (`File "/book/helper.py", line 6`). */
 const NAMED = /^\s*File (?:"([^"]+\.py)", line (\d+)|(\S.*?\.py):(\d+))/;
 
 /** The file that a line names, where it lies in the folder of the notebook (an absolute path) or below it. */
@@ -30,7 +30,7 @@ function after(path: string, folder: string): string | null {
 /** Parts of the path of a home at most: `/home/me/`, `/root/`. */
 const HOME_DEPTH = 2;
 
-/** The same where the path begins at the home of somebody (`/work/helper.py`), of which the folder tells the rest. */
+/** The same where the path begins at the home of somebody (`/book/helper.py`), of which the folder tells the rest. */
 function below(path: string, folder: string): string | null {
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
     if (folder.endsWith(path.slice(0, at + 1))) {

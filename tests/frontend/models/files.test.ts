@@ -1,19 +1,19 @@
 import { filePlace } from '../../../src/models/job/files';
 
-const NOTEBOOK = '/home/me/work/train.ipynb';
+const NOTEBOOK = '/home/me/book/train.ipynb';
 
 test.each([
-  ['  File "/home/me/work/helper.py", line 6, in outer', { file: 'helper.py', line: 6 }],
+  ['  File "/home/me/book/helper.py", line 6, in outer', { file: 'helper.py', line: 6 }],
   [
-    'File /home/me/work/net/blocks.py:12, in forward(self)',
+    'File /home/me/book/net/blocks.py:12, in forward(self)',
     { file: 'net/blocks.py', line: 12 }
   ],
   // IPython shortens the home of whoever runs it.
-  ['File ~/work/helper.py:6, in outer(x)', { file: 'helper.py', line: 6 }],
-  ['File ~/work/net/blocks.py:12', { file: 'net/blocks.py', line: 12 }],
+  ['File ~/book/helper.py:6, in outer(x)', { file: 'helper.py', line: 6 }],
+  ['File ~/book/net/blocks.py:12', { file: 'net/blocks.py', line: 12 }],
   ['File ~/elsewhere/helper.py:6', null],
   ['File /usr/lib/python3.11/json/decoder.py:355', null],
-  ['File "/home/me/work/.venv/lib/python3.11/site-packages/paddle/a.py", line 3', null],
+  ['File "/home/me/book/.venv/lib/python3.11/site-packages/paddle/a.py", line 3', null],
   ['  return helper.py:3', null],
   ['Cell In[4], line 2', null]
 ])('%s', (text, place) => {
