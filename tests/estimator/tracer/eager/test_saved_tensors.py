@@ -20,6 +20,16 @@ STEP = """
     optimizer.step()
     optimizer.clear_grad()
 """
+LBFGS = """
+optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=MOST, parameters=blocks.parameters())
+def closure():
+    optimizer.clear_grad()
+    loss = F.mse_loss(blocks[1](blocks[0](x)) + blocks[3](blocks[2](x)), y)
+    loss.backward()
+    return loss
+for step in range(6):
+    optimizer.step(closure)
+"""
 SOURCES = {
     "recompute-by-hooks": HEAD + """
 from paddle.distributed.fleet.utils import recompute
@@ -35,26 +45,8 @@ for step in range(6):
     with paddle.autograd.saved_tensors_hooks(lambda t: t.detach().astype('float16'), lambda t: t.astype('float32')):
         h = blocks[1](blocks[0](x))
 """ + STEP,
-    "lbfgs": HEAD + """
-optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=6, parameters=blocks.parameters())
-def closure():
-    optimizer.clear_grad()
-    loss = F.mse_loss(blocks[1](blocks[0](x)) + blocks[3](blocks[2](x)), y)
-    loss.backward()
-    return loss
-for step in range(6):
-    optimizer.step(closure)
-""",
-    "lbfgs-of-a-long-history": HEAD + """
-optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=12, parameters=blocks.parameters())
-def closure():
-    optimizer.clear_grad()
-    loss = F.mse_loss(blocks[1](blocks[0](x)) + blocks[3](blocks[2](x)), y)
-    loss.backward()
-    return loss
-for step in range(6):
-    optimizer.step(closure)
-""",
+    "lbfgs": HEAD + LBFGS.replace("MOST", "6"),
+    "lbfgs-of-a-long-history": HEAD + LBFGS.replace("MOST", "12"),
     "quantization-aware": HEAD + """
 from paddle.quantization import QAT, QuantConfig
 from paddle.quantization.quanters import FakeQuanterWithAbsMaxObserver
