@@ -2354,6 +2354,7 @@ export interface components {
          *         environment: further environment variables.
          *         token: idempotency token: a second submit with the same one returns the first job.
          *         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+         *         estimated_low_bytes, estimated_high_bytes: its range, as the person was shown it.
          *         device_names: what the devices that the person chose are called, by id: one may be gone when its turn comes.
          *         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
          *         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
@@ -2427,6 +2428,12 @@ export interface components {
             estimated_peak_bytes: number | null;
             /** @default null */
             estimated_allocated_bytes: number | null;
+            /** @default null */
+            estimated_reserved_bytes: number | null;
+            /** @default null */
+            estimated_low_bytes: number | null;
+            /** @default null */
+            estimated_high_bytes: number | null;
             /** @default  */
             estimated_device: string;
             /** @default  */

@@ -2,13 +2,16 @@
 
 Records hold what was read and nothing that was guessed: what a thread does not say is absent, and what has to be
 assumed to rebuild its training stands in its variants, one for each that it may be. Their form is
-`jupyter_paddle_gpu.domain.measurements.gpu_logs`, which contributed jobs have too.
+`jupyter_paddle_gpu.domain.measurements.gpu_logs`, which contributed jobs have too: a line that `jupyter paddle-gpu
+contribute` wrote goes into `contributed.jsonl` as it is. It names neither thread nor command, and brings its estimate
+along as it was shown.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +22,7 @@ from jupyter_paddle_gpu.domain.measurements.gpu_logs import Figure, GpuLog, Vari
 __all__ = ["Figure", "Log", "Variant", "read"]
 
 FILE = Path(__file__).with_name("threads.json")
+CONTRIBUTED = Path(__file__).with_name("contributed.jsonl")
 
 
 class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,8 +36,13 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def name(self) -> str:
-        """Thread or log."""
-        return self.thread or self.log
+        """Thread or log; a contributed line has neither and goes by its own SHA-256."""
+        return self.thread or self.log or f"contributed {hashlib.sha256(self.line.encode()).hexdigest()[:8]}"
+
+    @property
+    def contributed(self) -> bool:
+        """Whether a person sent it: nobody can rebuild its training."""
+        return not (self.thread or self.log)
 
     @property
     def number(self) -> int:
@@ -48,22 +57,31 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
         return "rules" if self.number % 4 == 0 else "held back"
 
 
-def read() -> tuple[Log, ...]:
-    """All records.
+def read(contributed: Path = CONTRIBUTED) -> tuple[Log, ...]:
+    """All records, those of contributed lines behind the public ones.
 
     Raises:
         ValueError: a thread has no even number, or is there twice with the same words, or has neither a command nor a
-            reason why it cannot have one.
+            reason why it cannot have one; a contributed line has what only a public record has.
     """
+    sent = tuple(_lines(contributed)) if contributed.exists() else ()
     logs = msgspec.json.decode(FILE.read_bytes(), type=tuple[Log, ...])
     for log in logs:
         if log.thread and (re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", log.thread) is None or log.number % 2):
             raise ValueError(f"{log.thread}: odd threads are kept for judging")
-        if not log.name:
+        if log.contributed:
             raise ValueError(f"{log.says}: neither thread nor log")
         if bool(log.variants) == bool(log.hindered):
             raise ValueError(f"{log.name}: it is either rebuilt or said why not")
-    names = [(log.name, log.says) for log in logs]
+    names = [(log.name, log.says) for log in (*logs, *sent)]
     if len(set(names)) < len(names):
         raise ValueError("a record is there twice")
-    return logs
+    return logs + sent
+
+
+def _lines(file: Path) -> Iterator[Log]:
+    for line in file.read_text(encoding="ascii").splitlines():
+        log = msgspec.json.decode(line, type=Log)
+        if not log.contributed or log.variants or log.hindered:
+            raise ValueError(f"{log.name}: a contributed line names neither thread nor command")
+        yield log

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jupyter_paddle_gpu.devices import catalogue
+from jupyter_paddle_gpu.domain.measurements.gpu_logs import Foretold
 
 from ..report import RESULTS, save, show
 from .collection import Figure, Log, Variant, read
@@ -76,32 +77,68 @@ def error(figure: Figure | None, estimate: int | None) -> float | None:
 
 
 def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
-    """A row for each variant of a record."""
+    """A row for each variant of a record; of a contributed line one, with what its person was shown."""
+    if log.contributed:
+        return [_row(log, foretold(log))]
     rows = []
     for variant in log.variants:
         found = estimated(log, variant, clones)
         sys.stderr.write(f"{log.name} {variant.assumes} {found}\n")
-        rows.append(
-            {
-                "thread": log.name,
-                "kind": log.kind,
-                "grade": log.grade,
-                "half": log.half,
-                "card": log.card,
-                "precision": log.precision,
-                "assumes": variant.assumes,
-                "arguments": variant.arguments,
-                "logged": {name: _middle(getattr(log, name)) for name in ("allocated", "reserved", "device")},
-                "estimated": found,
-                "waits_for_data": log.waits_for_data,
-                "error": error(log.allocated, _without_ahead(log, found, "allocated_peak_bytes")),
-                "reserved_error": error(log.reserved, _without_ahead(log, found, "reserved_peak_bytes")),
-                "device_error": error(log.device, found.get("peak_bytes")),
-                "fits": log.fits,
-                "fits_estimated": _fits(log.card, found),
-            }
-        )
+        rows.append(_row(log, found, variant))
     return rows
+
+
+def foretold(log: Log) -> dict[str, Any]:
+    """What a contributed job's estimate had said, as `estimated` gives it."""
+    said = log.foretold or Foretold()
+    return {
+        "status": "ok" if log.foretold else "no estimate",
+        "allocated_peak_bytes": said.allocated,
+        "reserved_peak_bytes": said.reserved,
+        "peak_bytes": said.device,
+        "low": said.low,
+        "high": said.high,
+    }
+
+
+def _row(log: Log, found: dict[str, Any], variant: Variant | None = None) -> dict[str, Any]:
+    return {
+        "thread": log.name,
+        "kind": log.kind,
+        "grade": log.grade,
+        "half": log.half,
+        "card": log.card,
+        "precision": log.precision,
+        "assumes": variant.assumes if variant else "",
+        "arguments": variant.arguments if variant else (),
+        "logged": {name: _middle(getattr(log, name)) for name in ("allocated", "reserved", "device")},
+        "estimated": found,
+        "waits_for_data": log.waits_for_data,
+        "error": error(log.allocated, _without_ahead(log, found, "allocated_peak_bytes")),
+        "reserved_error": error(log.reserved, _without_ahead(log, found, "reserved_peak_bytes")),
+        "device_error": error(log.device, found.get("peak_bytes")),
+        "reserved_inside": inside(log.reserved, reserved_range(found)),
+        "device_inside": inside(log.device, (found.get("low"), found.get("high"))),
+        "fits": log.fits,
+        "fits_estimated": _fits(log.card, found),
+    }
+
+
+def reserved_range(found: dict[str, Any]) -> tuple[int | None, int | None]:
+    """The range that is shown, without the context and NCCL's share: what the allocator may hold of it."""
+    terms, low, high = found.get("terms"), found.get("low"), found.get("high")
+    if not terms or low is None or high is None:
+        return None, None
+    return (
+        low - terms["context_low"] - terms["communication_low"],
+        high - terms["context_high"] - terms["communication_high"],
+    )
+
+
+def inside(figure: Figure | None, ends: tuple[int | None, int | None]) -> bool | None:
+    """Whether a range holds what was logged; None where one of them is not known."""
+    low, high = ends
+    return None if figure is None or low is None or high is None else figure.low <= high and low <= figure.high
 
 
 def _without_ahead(log: Log, found: dict[str, Any], name: str) -> int | None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from benchmarks.gpu_logs.collection import read
+from benchmarks.gpu_logs.rebuild import rebuilt
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
@@ -33,6 +35,10 @@ SPEC = JobSpec(
     estimated_size=(224, 320),
     trainer="PaddleSeg",
     estimated_allocated_bytes=6 * GIB,
+    estimated_reserved_bytes=6 * GIB + 9,
+    estimated_peak_bytes=8 * GIB,
+    estimated_low_bytes=7 * GIB + 7,
+    estimated_high_bytes=9 * GIB - 7,
     estimated_terms=TERMS,
 )
 SEEN = DeviceSummary(id="GPU-7", memory_peak_bytes=9 * GIB, processes_peak=1, memory_samples=10, peak_samples=8)
@@ -67,7 +73,7 @@ def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
     shown = cli("contribute")
     assert shown.status == 0
     assert "written nowhere" in " ".join(shown.out.split())
-    assert all(fact in shown.out for fact in ("PaddleSeg", "224 x 320", "O1"))
+    assert all(fact in shown.out for fact in ("PaddleSeg", "224 x 320", "O1", "7.00 GiB – 9.00 GiB"))
     assert not file.exists()
     written = cli("contribute", "job-1", "--kind", "segmentation", "--write", str(file), "--json")
     (line,) = file.read_text().splitlines()
@@ -77,13 +83,41 @@ def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
         "batch": 64, "size": [224, 320], "precision": "O1", "cards": 1,
         "allocated": {"low": 6 * GIB + 5, "high": 6 * GIB + 5}, "reserved": {"low": 7 * GIB, "high": 7 * GIB},
         "device": {"low": 9 * GIB, "high": 9 * GIB},
-        "foretold": {"allocated": 6 * GIB, "low": 7 * GIB + GIB // 2, "high": 9 * GIB},
+        "foretold": {
+            "allocated": 6 * GIB, "reserved": 6 * GIB + 9, "device": 8 * GIB,
+            "low": 7 * GIB + 7, "high": 9 * GIB - 7,  # as it was shown, not as the bare terms have it
+        },
     }  # fmt: skip
     assert msgspec.json.decode(line, type=GpuLog).line == line
     assert not [secret for secret in SECRETS if secret in line]
     cli("contribute", "--write", str(file))
     assert len(file.read_text().splitlines()) == 2
     assert "没有写入任何文件" in "".join(cli("contribute", LANG="zh_CN.UTF-8").out.split())
+
+
+def test_a_line_goes_into_the_collection_as_it_is_and_its_range_is_judged(cli, finished, tmp_path):
+    finished()
+    file = tmp_path / "contributed.jsonl"
+    cli("contribute", "--write", str(file))
+    public, logs = read(tmp_path / "none"), read(file)
+    assert logs[: len(public)] == public
+    (log,) = logs[len(public) :]
+    assert log.line == file.read_text().rstrip()
+    (row,) = rebuilt(log, tmp_path)
+    assert row["thread"].startswith("contributed ")
+    assert (row["logged"]["device"], row["estimated"]["high"], row["device_inside"]) == (9 * GIB, 9 * GIB - 7, False)
+    assert row["error"] == pytest.approx(0, abs=1e-8)
+    assert (row["device_error"], row["reserved_error"]) == (8 / 9 - 1, (6 * GIB + 9) / (7 * GIB) - 1)
+    cli("contribute", "--write", str(file))
+    with pytest.raises(ValueError, match="twice"):
+        read(file)
+
+
+def test_a_line_that_names_a_thread_is_not_a_contributed_one(tmp_path):
+    file = tmp_path / "contributed.jsonl"
+    file.write_text(GpuLog(thread="o/n#3").line + "\n")
+    with pytest.raises(ValueError, match="neither thread nor command"):
+        read(file)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ..speech import Speech
 from .machine import TableView
 
 if TYPE_CHECKING:
-    from ...domain.measurements.gpu_logs import Figure, GpuLog
+    from ...domain.measurements.gpu_logs import Figure, Foretold, GpuLog
 
 
 class ContributionView(TableView):
@@ -46,6 +46,7 @@ class ContributionView(TableView):
             (say("Counted by the driver, at most"), _size(log.device)),
             (say("Allocated when memory was full"), _size(log.exhausted)),
             (say("Estimated allocation"), human(ahead.allocated) if ahead and ahead.allocated else ""),
+            (say("Estimated for the driver"), _range(ahead)),
         )
         return [(name, str(value)) for name, value in facts if value]
 
@@ -60,6 +61,10 @@ class ContributionView(TableView):
             text="This line was written nowhere and sent to nobody.",
             hint="`--write FILE` adds it to a file that you can send us, with an issue.",
         )
+
+
+def _range(ahead: Foretold | None) -> str:
+    return f"{human(ahead.low)} – {human(ahead.high)}" if ahead and ahead.low and ahead.high else ""
 
 
 def _size(figure: Figure | None) -> str:

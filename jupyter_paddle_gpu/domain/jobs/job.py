@@ -93,6 +93,7 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         environment: further environment variables.
         token: idempotency token: a second submit with the same one returns the first job.
         estimated_peak_bytes: the estimate's `peak_bytes` at submit, to stand beside the measured one.
+        estimated_low_bytes, estimated_high_bytes: its range, as the person was shown it.
         device_names: what the devices that the person chose are called, by id: one may be gone when its turn comes.
         estimated_device, estimated_paddle_version: what that estimate was for: a card's name, Paddle's version.
         estimated_terms: how its allocator's peak became the driver's, by which the measured peak teaches the next
@@ -136,6 +137,9 @@ class JobSpec(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     device_names: dict[str, Message] = {}
     estimated_peak_bytes: int | None = None
     estimated_allocated_bytes: int | None = None
+    estimated_reserved_bytes: int | None = None
+    estimated_low_bytes: int | None = None
+    estimated_high_bytes: int | None = None
     estimated_device: str = ""
     estimated_paddle_version: str = ""
     estimated_terms: DeviceTerms | None = None

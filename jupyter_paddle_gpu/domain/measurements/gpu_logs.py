@@ -63,13 +63,16 @@ class Variant(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Foretold(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was estimated for the same training before it ran. Sizes in bytes.
+    """What was estimated for the same training before it ran, as its person was shown it. Sizes in bytes.
 
     Attributes:
-        allocated: of Paddle's allocator; `low`, `high`: what the driver would show.
+        allocated, reserved: of Paddle's allocator.
+        device: what the driver would show; `low`, `high`: its range, with what logs, `calibrate` and finished jobs say.
     """
 
     allocated: int | None = None
+    reserved: int | None = None
+    device: int | None = None
     low: int | None = None
     high: int | None = None
 

@@ -109,9 +109,15 @@ def _card(job: Job, inventory: Callable[[], Inventory]) -> str:
 
 
 def _foretold(job: Job) -> Foretold | None:
-    spec, terms = job.spec, job.spec.estimated_terms
-    if terms is None:
+    """As it was shown: bare terms lack what logs and measured jobs say of the range. A step that was not traced is no
+    figure to judge; jobs of before these fields tell what they have."""
+    spec = job.spec
+    if spec.estimated_terms is None:
         return None
-    low = terms.mapped_low + terms.context_low + terms.communication_low
-    high = terms.mapped_high + terms.context_high + terms.communication_high
-    return Foretold(allocated=spec.estimated_allocated_bytes, low=low, high=high)
+    return Foretold(
+        allocated=spec.estimated_allocated_bytes,
+        reserved=spec.estimated_reserved_bytes,
+        device=spec.estimated_peak_bytes,
+        low=spec.estimated_low_bytes,
+        high=spec.estimated_high_bytes,
+    )

@@ -163,6 +163,9 @@ def _foretold(estimate: Estimate | None) -> dict[str, Any]:
     return {
         "estimated_peak_bytes": estimate.peak_bytes,
         "estimated_allocated_bytes": estimate.allocated_peak_bytes,
+        "estimated_reserved_bytes": estimate.reserved_peak_bytes,
+        "estimated_low_bytes": estimate.low,
+        "estimated_high_bytes": estimate.high,
         "estimated_device": estimate.device or "",
         "estimated_paddle_version": estimate.paddle_version or "",
         "estimated_terms": estimate.terms if estimate.evidence == "trace" else None,

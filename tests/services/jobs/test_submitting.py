@@ -74,6 +74,7 @@ def test_the_estimate_that_was_shown_goes_with_the_job(services):
     plain = services.estimate(notebook, EstimateRequest(target="cpu"))
     assert plain.evidence == "trace"
     assert spec.estimated_allocated_bytes == plain.allocated_peak_bytes, "a job runs the notebook as it is written"
+    assert (spec.estimated_low_bytes, spec.estimated_high_bytes) == (plain.low, plain.high)
     assert services.estimates.known(notebook, EstimateRequest(target="cpu")) == plain
     assert specify(services.desk(), notebook, Submission(estimate=False)).estimated_peak_bytes is None
 
