@@ -118,9 +118,11 @@ export class Api {
       device_ids?: string[];
       share?: number;
       trace?: string;
-    }
+    },
+    /** Whoever does not wait any more ends what the server does for it. */
+    signal?: AbortSignal
   ): Promise<IMatched> {
-    return this._post('placements', { ...notebook, request, ...choice });
+    return this._post('placements', { ...notebook, request, ...choice }, signal);
   }
 
   /** All that wait, other users' jobs among them. */
@@ -274,8 +276,8 @@ export class Api {
     return this._request<T>(path, { method: 'GET' });
   }
 
-  private _post<T>(path: string, body: object): Promise<T> {
-    return this._request<T>(path, { method: 'POST', body: JSON.stringify(body) });
+  private _post<T>(path: string, body: object, signal?: AbortSignal): Promise<T> {
+    return this._request<T>(path, { method: 'POST', body: JSON.stringify(body), signal });
   }
 
   private async _request<T>(path: string, init: RequestInit): Promise<T> {

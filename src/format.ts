@@ -117,12 +117,13 @@ export function clock(time: number): string {
 }
 
 /** Date and time in the reader's language, by 24 hours as logs and cron have it; what is today's or this year's is left out. */
-export function moment(time: number, language: string): string {
+export function moment(time: number, language: string, toSecond = false): string {
   const date = new Date(time * 1000);
   const today = new Date().toDateString() === date.toDateString();
   return date.toLocaleString(language || undefined, {
     hour: '2-digit',
     minute: '2-digit',
+    ...(toSecond ? { second: '2-digit' } : {}),
     ...BY_24_HOURS,
     ...(today ? {} : { month: 'short', day: 'numeric', ...yearOf(date) })
   });

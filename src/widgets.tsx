@@ -67,8 +67,10 @@ export class JobWidget extends Page {
 
   private _name(): void {
     const { trans, language } = this._app;
-    const { job } = this.model;
-    this.title.label = job ? jobTitle(job, trans, language) : trans.__('Job');
+    const { job, jobs } = this.model;
+    this.title.label = job
+      ? jobTitle(job, trans, language, jobs.moment(job, language))
+      : trans.__('Job');
     this.title.caption = job?.spec.notebook ?? '';
   }
 }

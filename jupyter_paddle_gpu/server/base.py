@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from functools import partial
 from http.client import responses
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 import msgspec
 from jupyter_server.auth.decorator import authorized
@@ -19,6 +20,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.messages import Translate
 from ..i18n import to_json
 from ..services import Services
+from ..services.estimates.leaving import Asker
 from .context import SETTING, ServerContext
 from .panel_words import page_translator
 
@@ -26,6 +28,8 @@ RESOURCE = "paddle_gpu"
 """What Jupyter Server's authorizer is asked about."""
 
 Body = TypeVar("Body")
+P = ParamSpec("P")
+T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -47,6 +51,7 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
     """
 
     auth_resource = RESOURCE
+    _asker: Asker | None = None
 
     @property
     def context(self) -> ServerContext:
@@ -63,6 +68,24 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
     def translate(self) -> Translate:
         """English to the reader's language."""
         return page_translator(self.request.headers.get("Accept-Language", "en"))
+
+    async def while_asked(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a call that may take seconds, as long as whoever asked is there.
+
+        Raises:
+            web.Finish: they went away, and what was done for them has ended.
+        """
+        self._asker = Asker()
+        answer = await self.context.call_long(partial(self._asker.call, function, *args, **kwargs))
+        if answer is None:
+            raise web.Finish
+        return answer
+
+    def on_connection_close(self) -> None:
+        """Nobody waits for the answer any more."""
+        if self._asker is not None:
+            self._asker.leave()
+        super().on_connection_close()
 
     def body(self, kind: type[Body]) -> Body:
         """The request's JSON as a struct; an empty body counts as `{}`.

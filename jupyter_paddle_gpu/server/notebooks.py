@@ -33,7 +33,7 @@ class EstimatesHandler(PaddleGpuHandler):
         """Answer the estimate."""
         body = self.body(EstimateBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        await self.answer(await self.context.call_long(self.services.estimate, source, body.request))
+        await self.answer(await self.while_asked(self.services.estimate, source, body.request))
 
 
 class PlacementsHandler(PaddleGpuHandler):
@@ -44,7 +44,7 @@ class PlacementsHandler(PaddleGpuHandler):
         """Answer `{facts, estimate, placement}`."""
         body = self.body(PlacementBody)
         source = await self.context.call(self.services.open, body.path, body.content, body.arguments)
-        matched = await self.context.call_long(
+        matched = await self.while_asked(
             self.services.match,
             source,
             body.request,

@@ -10,7 +10,7 @@ import { VERSION } from '../version';
 import { ConnectionNote } from './common/connection';
 import { useApp, useSignal } from './common/context';
 import { useKeptFocus } from './common/keptFocus';
-import { Button, Note } from './common/pieces';
+import { Button, Muted, Note, Space } from './common/pieces';
 import { Fits } from './devices/fits';
 import { Advice } from './estimate/advice';
 import { Memory } from './estimate/memory';
@@ -64,14 +64,14 @@ function Before(props: { model: PanelModel; training: Training }): JSX.Element {
       {isRunning && (
         <div className="jp-PaddleGpu-section jp-PaddleGpu-row">
           <b>{total === null ? trans.__('Estimate') : bytes(total)}</b>
-          <span className="jp-PaddleGpu-muted">
+          <Muted>
             {training.stale
               ? trans.__('edited since')
               : estimate?.target === 'cpu'
                 ? trans.__('CPU')
                 : (estimate?.device ?? '')}
-          </span>
-          <span className="jp-PaddleGpu-space" />
+          </Muted>
+          <Space />
           <Button look="link" aria-expanded={open} onClick={() => setOpen(!open)}>
             {open ? trans.__('less') : trans.__('show')}
           </Button>

@@ -3,7 +3,9 @@
 import asyncio
 import itertools
 import json
+import time
 
+import psutil
 import pytest
 
 from jupyter_paddle_gpu.server.context import SETTING
@@ -149,3 +151,35 @@ async def test_a_missing_notebook_is_404(api):
     status, error = await api("POST", "inspections", body={"path": "no.ipynb"})
     assert status == 404
     assert "no.ipynb" in error["message"]
+
+
+@pytest.mark.paddle
+async def test_an_estimate_ends_when_whoever_asked_goes_away(api, jp_serverapp, jp_base_url, jp_http_port):
+    await api("POST", "estimates", body={"path": "tags.ipynb", "content": cells(TAGGER)})
+    (worker,) = jp_serverapp.web_app.settings[SETTING].services.estimator.traces.workers
+    zygote = psutil.Process(worker.process_id)
+
+    async def until(holds):
+        for _ in range(3600):
+            if holds():
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError("waited in vain")
+
+    endless = cells("count = 0\nwhile count < 10**10:\n    count += 1\n" + TAGGER)
+    body = json.dumps({"path": "endless.ipynb", "content": endless}).encode()
+    _, writer = await asyncio.open_connection("localhost", jp_http_port)
+    head = [
+        f"POST {jp_base_url}paddle-gpu/api/estimates HTTP/1.1",
+        "Host: localhost",
+        f"Authorization: token {jp_serverapp.identity_provider.token}",
+        f"Content-Length: {len(body)}",
+    ]
+    writer.write("\r\n".join([*head, "", ""]).encode() + body)
+    await until(zygote.children)
+    began = time.monotonic()
+    writer.close()
+    await until(lambda: not zygote.children())
+    assert time.monotonic() - began < worker.settings.cpu_seconds / 2, "it would have ended by itself"
+    status, estimate = await api("POST", "estimates", body={"path": "tags.ipynb", "content": cells(TAGGER)})
+    assert (status, estimate["status"]) == (200, "ok")

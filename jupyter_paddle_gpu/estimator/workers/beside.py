@@ -52,6 +52,16 @@ _asked: contextvars.ContextVar[Asked | None] = contextvars.ContextVar("asked", d
 
 
 @contextmanager
+def ending_with(asked: Asked) -> Iterator[None]:
+    """What this thread asks workers for ends when `asked` does."""
+    token = _asked.set(asked)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
+@contextmanager
 def waiting(end: Callable[[], None]) -> Iterator[None]:
     """While a worker is waited for: an interrupt ends what it does, here and in the thread that waits beside."""
     asked = _asked.get() or Asked()
@@ -75,7 +85,9 @@ def beside(work: Callable[[], T]) -> Iterator[Future[T]]:
     pool = ThreadPoolExecutor(1, thread_name_prefix="paddle-gpu beside")
     try:
         future = pool.submit(context.run, work)
-        yield future
+        # Who waits for both may be ended while it waits for this one.
+        with waiting(asked.end):
+            yield future
     except BaseException:
         asked.end()
         raise

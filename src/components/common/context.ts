@@ -78,3 +78,15 @@ export function useWidth(): [React.RefCallback<HTMLElement>, number] {
   }, [node]);
   return [setNode, width];
 }
+
+/** Draw anew each second while time goes on. */
+export function useTick(active: boolean): void {
+  const [, tick] = React.useReducer((count: number) => count + 1, 0);
+  React.useEffect(() => {
+    if (!active) {
+      return;
+    }
+    const timer = window.setInterval(() => !document.hidden && tick(), 1_000);
+    return () => window.clearInterval(timer);
+  }, [active]);
+}

@@ -129,6 +129,16 @@ export function Note(props: {
   );
 }
 
+/** What is said beside the main thing. */
+export function Muted(props: { children: React.ReactNode }): JSX.Element {
+  return <span className="jp-PaddleGpu-muted">{props.children}</span>;
+}
+
+/** Takes the room that is left in a row, so that what follows stands at its end. */
+export function Space(): JSX.Element {
+  return <span className="jp-PaddleGpu-space" />;
+}
+
 /** What goes on now, told to screen readers as well. */
 export function Busy(props: { children: React.ReactNode }): JSX.Element {
   return (

@@ -8,6 +8,7 @@ import { bytes, duration, group } from '../../format';
 import { useApp } from '../common/context';
 import { Info, NO_BREAK } from '../common/info';
 import { stepTime } from './words';
+import { Space } from '../common/pieces';
 
 const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: '?' } as const;
 
@@ -36,7 +37,7 @@ export function Sentence(props: {
         {short && reason.hint && (
           <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>
         )}
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         <span
           className={`jp-PaddleGpu-muted ${holder ? 'jp-PaddleGpu-name' : 'jp-PaddleGpu-figures'}`}
           title={holder ? holder.title : whole(verdict, score, trans)}

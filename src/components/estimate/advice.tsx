@@ -7,7 +7,7 @@ import { bytes } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { askedFor } from '../../models/estimate/whatIfs';
 import { useApp } from '../common/context';
-import { Busy, Button, Prose, Section } from '../common/pieces';
+import { Busy, Button, Prose, Section, Space } from '../common/pieces';
 import { WhatIfForm } from './whatIfForm';
 
 /** Share of the figure that an advice has to save to be shown where everything fits. */
@@ -47,7 +47,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
         className="jp-PaddleGpu-section jp-PaddleGpu-row"
         aria-label={trans.__('Could save')}
       >
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         <Button
           look="link"
           aria-expanded={false}

@@ -19,7 +19,7 @@ import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp, useWidth } from '../common/context';
 import { Info } from '../common/info';
-import { Button } from '../common/pieces';
+import { Button, Muted, Space } from '../common/pieces';
 import { markedName, shortName } from '../devices/words';
 import { chartHeight, roundSizes } from './scale';
 
@@ -117,7 +117,7 @@ export function BatchCurve(props: {
             .filter(Boolean)
             .join(' ')}
         </Info>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         {here !== own && (
           <Button look="link" onClick={() => move(own)}>
             {trans.__('back to %1', group(own))}
@@ -125,10 +125,10 @@ export function BatchCurve(props: {
         )}
         <b>{group(here)}</b>
         {here !== own && (
-          <span className="jp-PaddleGpu-muted">
+          <Muted>
             {isGuess && '≈ '}
             {bytes(value.bytes)}
-          </span>
+          </Muted>
         )}
       </div>
       <div ref={ref} className="jp-PaddleGpu-batchPlot">

@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IAliveTensor, IEstimate } from '../../domain';
 import { bytes, count } from '../../format';
 import { held, type ILayerNode, layerTree } from '../../models/estimate/layers';
-import { Bar } from '../common/pieces';
+import { Bar, Muted, Space } from '../common/pieces';
 import { useApp } from '../common/context';
 
 /** Tensors shown; the rest of what is alive is small beside them. */
@@ -111,9 +111,9 @@ function LayerRow({ node, whole }: { node: ILayerNode; whole: number }): JSX.Ele
       <span className="jp-PaddleGpu-row">
         <span className="jp-PaddleGpu-layerName">
           {node.name && `${node.name} `}
-          <span className="jp-PaddleGpu-muted">{node.type}</span>
+          <Muted>{node.type}</Muted>
         </span>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         <span>{bytes(held(node))}</span>
       </span>
       <Bar
@@ -141,11 +141,9 @@ function Largest({ tensors }: { tensors: IAliveTensor[] }): JSX.Element | null {
           <li key={index} className="jp-PaddleGpu-row">
             <span className="jp-PaddleGpu-layerName" title={tensor.layer}>
               {tensor.op || tensor.kind}{' '}
-              <span className="jp-PaddleGpu-muted">
-                {tensor.dtype && `${tensor.dtype}[${tensor.shape.join(', ')}]`}
-              </span>
+              <Muted>{tensor.dtype && `${tensor.dtype}[${tensor.shape.join(', ')}]`}</Muted>
             </span>
-            <span className="jp-PaddleGpu-space" />
+            <Space />
             <span>{bytes(tensor.bytes)}</span>
           </li>
         ))}

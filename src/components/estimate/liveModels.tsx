@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { Training } from '../../models/estimate/training';
-import { Button } from '../common/pieces';
+import { Button, Muted } from '../common/pieces';
 import { useApp } from '../common/context';
 
 /** Models that are offered, those made last. */
@@ -27,7 +27,7 @@ export function LiveModels({ training }: { training: Training }): JSX.Element | 
       role="group"
       aria-label={trans.__('In the kernel')}
     >
-      <span className="jp-PaddleGpu-muted">{trans.__('In the kernel:')}</span>
+      <Muted>{trans.__('In the kernel:')}</Muted>
       {models.map(({ name, type }) => (
         <Button
           key={name}

@@ -8,7 +8,7 @@ import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Info } from '../common/info';
-import { Busy, Button, Chip, Note } from '../common/pieces';
+import { Button, Chip, Muted, Note } from '../common/pieces';
 import { markedName } from '../devices/words';
 import { AskedFor } from './askedFor';
 import { BatchCurve } from './batchCurve';
@@ -18,6 +18,7 @@ import { Silhouette } from './silhouette';
 import { Stop } from './stop';
 import { Target } from './target';
 import { Timeline } from './timeline';
+import { Tracing } from './tracing';
 import { evidence, missing } from './words';
 
 /** The note of several trainings: the list of them is in the head. */
@@ -39,7 +40,7 @@ export function Memory(props: { training: Training; model: PanelModel | null }):
       )}
       {isEstimating && !estimate && (
         <>
-          <Busy>{trans.__('Tracing one training step…')}</Busy>
+          <Tracing training={training} />
           <Silhouette busy />
         </>
       )}
@@ -63,7 +64,7 @@ function Invitation({ training }: { training: Training }): JSX.Element {
       >
         {trans.__('Estimate')}
       </Button>
-      <span className="jp-PaddleGpu-muted">{expectation()}</span>
+      <Muted>{expectation()}</Muted>
       {trains && <Silhouette />}
     </div>
   );
@@ -102,13 +103,10 @@ function Answer(props: {
       {total !== null && (
         <Figure estimate={estimate} training={training} model={model} total={total} />
       )}
-      {why && (
-        <p className="jp-PaddleGpu-muted">
-          {why} {training.isEstimating && <Busy>{trans.__('Tracing one training step…')}</Busy>}
-        </p>
-      )}
+      {why && <p className="jp-PaddleGpu-muted">{why}</p>}
       <AskedFor training={training} />
       <Age training={training} />
+      <Tracing training={training} quiet={!why} />
       <Timeline estimate={estimate} />
       <Breakdown estimate={estimate} />
       {estimate.notes
@@ -149,9 +147,7 @@ function Figure(props: {
         {model ? (
           <Target model={model} training={training} />
         ) : (
-          <span className="jp-PaddleGpu-muted">
-            {markedName(estimate.device ?? '', estimate.device_checked, trans)}
-          </span>
+          <Muted>{markedName(estimate.device ?? '', estimate.device_checked, trans)}</Muted>
         )}
         <span className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-basis">
           <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">

@@ -8,6 +8,7 @@ import { short } from '../../plots';
 import { useApp, useWidth } from '../common/context';
 import { chartHeight, roundSizes } from './scale';
 import { kindNames } from './words';
+import { Space } from '../common/pieces';
 
 const TOP = 14;
 /** A text of the axis needs about this many pixels. */
@@ -180,7 +181,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
                 {kindName(kind)}
                 {kind === 'activations' && layersOf(shown)}
               </span>
-              <span className="jp-PaddleGpu-space" />
+              <Space />
               {bytes(size)}
             </div>
           ))}

@@ -7,7 +7,7 @@ import type { IDecision } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Button } from '../common/pieces';
+import { Button, Space } from '../common/pieces';
 import { deviceNames } from '../devices/words';
 import { PRODUCT } from '../../tokens';
 import { FactLine } from './factLine';
@@ -29,7 +29,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
         >
           {training?.source.name ?? PRODUCT}
         </h1>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         {training && <Fit model={model} training={training} />}
       </div>
       {behind && (

@@ -1,6 +1,7 @@
 /** A card of the job's overview: a name, the newest figure, and what stands below. */
 
 import * as React from 'react';
+import { Space } from '../common/pieces';
 
 export function Card(props: {
   title: string;
@@ -18,7 +19,7 @@ export function Card(props: {
     >
       <header className="jp-PaddleGpu-row">
         <h2 id={id}>{props.title}</h2>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         {props.aside}
       </header>
       {props.children}

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { JobView } from '../../models/job/jobView';
 import { useApp } from '../common/context';
+import { Muted } from '../common/pieces';
 
 export function Exports({ model, brief }: { model: JobView; brief?: boolean }): JSX.Element {
   const { trans } = useApp();
@@ -35,7 +36,7 @@ export function Exports({ model, brief }: { model: JobView; brief?: boolean }): 
           >
             {name}
           </a>
-          {!brief && <span className="jp-PaddleGpu-muted"> {says}</span>}
+          {!brief && <Muted> {says}</Muted>}
         </li>
       ))}
     </ul>

@@ -7,8 +7,8 @@ import { duration } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { byRole, jobTitle, seconds } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
-import { useApp } from '../common/context';
-import { Bar, Button, Chip } from '../common/pieces';
+import { useApp, useTick } from '../common/context';
+import { Bar, Button, Chip, Muted, Space } from '../common/pieces';
 import { Star } from '../jobsPage/star';
 import { StateSign, StopButton } from '../jobs/state';
 import { ViewerButtons } from '../jobs/viewers';
@@ -32,12 +32,12 @@ export function JobHead(props: {
     <div className="jp-PaddleGpu-viewHead">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <StateSign state={job.state} />
-        <h1>{jobTitle(job, trans, language)}</h1>
+        <h1>{jobTitle(job, trans, language, model.jobs.moment(job, language))}</h1>
         <Star jobs={model.jobs} job={job} />
         <span role="status">
           <Chip>{stateName(job.state, trans)}</Chip>
         </span>
-        <span className="jp-PaddleGpu-muted">
+        <Muted>
           {[
             running ? jobSentence(job, trans).split(' · ').slice(1).join(' · ') : '',
             // What it waits for stands below as a note.
@@ -48,8 +48,8 @@ export function JobHead(props: {
           ]
             .filter(Boolean)
             .join(' · ')}
-        </span>
-        <span className="jp-PaddleGpu-space" />
+        </Muted>
+        <Space />
         <div className="jp-PaddleGpu-actions">
           {running && <StopButton job={job} model={model} />}
           <Button
@@ -93,16 +93,4 @@ export function JobHead(props: {
 function sourceCell(job: IJob): number | null {
   const batch = byRole(job, 'batch_size')?.cell ?? -1;
   return job.result?.failure?.cell ?? job.progress.cell ?? (batch < 0 ? null : batch);
-}
-
-/** Draw anew each second while time goes on. */
-function useTick(active: boolean): void {
-  const [, tick] = React.useReducer((count: number) => count + 1, 0);
-  React.useEffect(() => {
-    if (!active) {
-      return;
-    }
-    const timer = window.setInterval(() => !document.hidden && tick(), 1_000);
-    return () => window.clearInterval(timer);
-  }, [active]);
 }

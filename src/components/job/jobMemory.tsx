@@ -11,7 +11,7 @@ import {
   measuredPeak
 } from '../../domain';
 import { bytes } from '../../format';
-import { Bar, Note } from '../common/pieces';
+import { Bar, Muted, Note, Space } from '../common/pieces';
 import { useApp } from '../common/context';
 
 interface IRow {
@@ -88,13 +88,13 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
       {estimated && measured ? (
         <p className="jp-PaddleGpu-answer">
           <span className="jp-PaddleGpu-big">{offBy(estimated, measured.bytes, trans)}</span>
-          <span className="jp-PaddleGpu-muted">
+          <Muted>
             {measured.over === 'run'
               ? trans.__(
                   'estimate of a step against the whole run: too few steps to measure one'
                 )
               : trans.__('estimate against what Paddle measured')}
-          </span>
+          </Muted>
         </p>
       ) : null}
       {shown.map(row => (
@@ -102,7 +102,7 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
           <div className="jp-PaddleGpu-row">
             <b>{row.name}</b>
             <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">{row.what}</span>
-            <span className="jp-PaddleGpu-space" />
+            <Space />
             <span>{bytes(row.size)}</span>
           </div>
           <Bar

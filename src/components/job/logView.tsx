@@ -7,7 +7,7 @@ import type { IFigure, IPlace } from '../../domain';
 import { filePlace, type IFilePlace } from '../../models/job/files';
 import type { JobView } from '../../models/job/jobView';
 import { MATCHES_KEPT } from '../../models/job/search';
-import { Button } from '../common/pieces';
+import { Button, Muted, Space } from '../common/pieces';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
 import { address } from './figures';
@@ -124,12 +124,12 @@ export function LogView(props: {
     <div className="jp-PaddleGpu-logView">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-logTools">
         <SearchBox model={model} />
-        <span className="jp-PaddleGpu-muted">
+        <Muted>
           {trans
             ._n('%1 line', '%1 lines', log.total)
             .replace(String(log.total), group(log.total))}
-        </span>
-        <span className="jp-PaddleGpu-space" />
+        </Muted>
+        <Space />
         {model.job?.result?.failure && (
           <Button
             look="link"
@@ -247,9 +247,7 @@ function Picture(props: { figure: IFigure | null; close: () => void }): JSX.Elem
       onKeyDown={event => event.key === 'Escape' && leave()}
     >
       {figure === null ? (
-        <span className="jp-PaddleGpu-muted">
-          {trans.__('This figure is not in the executed notebook any more.')}
-        </span>
+        <Muted>{trans.__('This figure is not in the executed notebook any more.')}</Muted>
       ) : (
         <img
           src={address(figure)}

@@ -7,7 +7,7 @@ import type { JobView } from '../../models/job/jobView';
 import { deviceCalled } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { LogText } from '../common/logLine';
-import { Button } from '../common/pieces';
+import { Button, Muted } from '../common/pieces';
 import { Card } from './card';
 
 /** Lines of each process. */
@@ -50,7 +50,7 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
       wide
       aside={
         <>
-          <span className="jp-PaddleGpu-muted">{device ? deviceCalled(job, device) : ''}</span>{' '}
+          <Muted>{device ? deviceCalled(job, device) : ''}</Muted>{' '}
           <Button look="link" onClick={again} aria-label={trans.__('Read rank %1 again', rank)}>
             {trans.__('Read again')}
           </Button>
@@ -72,9 +72,9 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
             </div>
           ))
         ) : (
-          <span className="jp-PaddleGpu-muted">
+          <Muted>
             {lines ? trans.__('Nothing was printed.') : trans.__('Reading the log…')}
-          </span>
+          </Muted>
         )}
       </div>
     </Card>

@@ -17,7 +17,7 @@ const SHOWN = 3;
 const MORE = 30;
 
 export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
-  const { trans, commands } = useApp();
+  const { trans, commands, language } = useApp();
   const { jobs } = model;
   const [most, setMost] = React.useState(SHOWN);
   const [word, setWord] = React.useState('');
@@ -82,6 +82,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
               expanded={model.views.expanded?.id === one.id ? model.views.expanded : null}
               submitted={model.views.submitted === one.id}
               failure={jobs.failure?.id === one.id ? jobs.failure.error : null}
+              when={jobs.moment(one, language)}
             />
           ) : (
             <SweepItem key={one.id} sweep={one} />

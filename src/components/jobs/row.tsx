@@ -8,7 +8,7 @@ import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
-import { Bar, Button, Note } from '../common/pieces';
+import { Bar, Button, Note, Space } from '../common/pieces';
 import { QueueButtons } from './queueing';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
@@ -25,6 +25,8 @@ interface IItemProps {
   /** It was submitted just now, maybe by a button that is far from here. */
   submitted: boolean;
   failure: ApiError | null;
+  /** When it was submitted, which another run of its minute makes more exact. */
+  when: string;
 }
 
 /** A row, or the way back while its job is about to be deleted. Drawn anew only when its own job has news. */
@@ -39,7 +41,7 @@ export const JobItem = React.memo(function JobItem(props: IItemProps): JSX.Eleme
       <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">
         {trans.__('%1 will be deleted.', job.spec.name)}
       </span>
-      <span className="jp-PaddleGpu-space" />
+      <Space />
       <UndoButton onClick={() => model.jobs.keep(job.id)} />
     </li>
   );
@@ -78,7 +80,7 @@ function JobRow(props: IItemProps): JSX.Element {
     >
       <div className="jp-PaddleGpu-row">
         <StateSign state={job.state} />
-        <JobTitle job={job} />
+        <JobTitle job={job} jobs={model.jobs} />
         <Button
           look="link"
           className="jp-PaddleGpu-toggle"

@@ -41,7 +41,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
         >
           <div className="jp-PaddleGpu-row">
             <StateSign state={job.state} />
-            <JobTitle job={job} />
+            <JobTitle job={job} jobs={model.jobs} />
             <StopButton job={job} model={model} />
           </div>
           <Bar

@@ -13,7 +13,7 @@ import {
 import { comparisonTitle } from '../../models/jobs/jobsPage';
 import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
 import { useApp, useSignal } from '../common/context';
-import { Busy, Button } from '../common/pieces';
+import { Busy, Button, Muted, Space } from '../common/pieces';
 import { WideTable } from '../common/wideTable';
 import { Card } from '../job/card';
 import { CodeDifference } from '../job/codeDifference';
@@ -67,7 +67,7 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
         <h2 ref={heading} tabIndex={-1}>
           {comparisonTitle(jobs, trans, language)}
         </h2>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         <Button look="link" onClick={close}>
           {trans.__('Close')}
         </Button>
@@ -80,9 +80,9 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
             key={name}
             title={name}
             aside={
-              <span className="jp-PaddleGpu-muted">
+              <Muted>
                 {over === 'epochs' ? trans.__('over epochs') : trans.__('over time')}
-              </span>
+              </Muted>
             }
           >
             <LineChart
@@ -96,10 +96,7 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
           </Card>
         ))}
         {memory.length > 0 && (
-          <Card
-            title={trans.__('Memory')}
-            aside={<span className="jp-PaddleGpu-muted">{trans.__('over time')}</span>}
-          >
+          <Card title={trans.__('Memory')} aside={<Muted>{trans.__('over time')}</Muted>}>
             <LineChart
               label={trans.__('Memory of %1 jobs over time', memory.length)}
               series={memory}

@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IJob } from '../../domain';
 import { byRole, differenceSentence, differenceText, valueText } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
-import { Chip } from '../common/pieces';
+import { Chip, Muted } from '../common/pieces';
 
 /** Chips that are shown; further ones are told in the last one's title. */
 const SHOWN = 4;
@@ -16,13 +16,13 @@ export function Differs({ job }: { job: IJob }): JSX.Element {
   if (!differs.length) {
     const batch = byRole(job, 'batch_size');
     return (
-      <span className="jp-PaddleGpu-muted">
+      <Muted>
         {differs_from
           ? trans.__('as before')
           : batch
             ? `${trans.__('batch')} ${valueText(batch.value)}`
             : trans.__('first run')}
-      </span>
+      </Muted>
     );
   }
   const rest = differs.slice(SHOWN);

@@ -9,7 +9,7 @@ import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
 import { focusHeading, useKeptFocus } from '../common/keptFocus';
-import { Busy, Button } from '../common/pieces';
+import { Busy, Button, Space } from '../common/pieces';
 import { ActionFailure } from '../jobs/actionFailure';
 import { ScheduleList } from '../plans/scheduleList';
 import { Comparison } from './comparison';
@@ -44,7 +44,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
               ` · ${trans._n('%1 sweep', '%1 sweeps', model.sweeps.length)}`}
             {running > 0 && ` · ${trans._n('%1 not ended', '%1 not ended', running)}`}
           </span>
-          <span className="jp-PaddleGpu-space" />
+          <Space />
           <Actions model={model} />
         </div>
         <Filters model={model} />

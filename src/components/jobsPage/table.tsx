@@ -3,13 +3,13 @@
 import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
-import { duration, metric, moment } from '../../format';
+import { duration, metric } from '../../format';
 import type { Column, JobsPage } from '../../models/jobs/jobsPage';
 import { costText, jobTitle, seconds, sweepCost } from '../../models/jobs/runs';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button } from '../common/pieces';
+import { Button, Muted } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { jobSentence, stateName } from '../jobs/words';
 import { ViewerButtons } from '../jobs/viewers';
@@ -22,7 +22,7 @@ import { Star } from './star';
 const ROWS = 60;
 
 export function JobTable({ model }: { model: JobsPage }): JSX.Element {
-  const { trans, engineTitle } = useApp();
+  const { trans, engineTitle, language } = useApp();
   const { shown, jobs, hasCosts } = model;
   const [most, setMost] = React.useState(ROWS);
   const end = React.useRef<HTMLDivElement>(null);
@@ -112,6 +112,7 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
               choose={choose}
               hasCosts={hasCosts}
               where={engineTitle(job.spec.engine)}
+              when={jobs.moment(job, language)}
             />
           ))}
         </tbody>
@@ -169,16 +170,18 @@ interface IRowProps {
   hasCosts: boolean;
   /** What its engine is called: known only when the engines have been read. */
   where: string;
+  /** When it was submitted, as exactly as tells it from others. */
+  when: string;
 }
 
 /** Drawn anew only when its own job has news. */
 const Row = React.memo(function Row(props: IRowProps): JSX.Element {
   const { trans, commands, language } = useApp();
-  const { job, model, chosen, leaving, choose, hasCosts, where } = props;
+  const { job, model, chosen, leaving, choose, hasCosts, where, when } = props;
   const last = job.progress.final;
   const took = seconds(job);
   const { sparkline } = job.progress;
-  const title = jobTitle(job, trans, language);
+  const title = jobTitle(job, trans, language, when);
   const [writes, setWrites] = React.useState(false);
   const pencil = React.useRef<HTMLButtonElement>(null);
   return (
@@ -263,7 +266,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
         ) : (
           last && (
             <span className="jp-PaddleGpu-figures">
-              <span className="jp-PaddleGpu-muted">{last.name}</span> {metric(last.value)}
+              <Muted>{last.name}</Muted> {metric(last.value)}
             </span>
           )
         )}
@@ -273,7 +276,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
           </span>
         )}
       </td>
-      <td className="jp-mod-started jp-PaddleGpu-figures">{moment(job.created, language)}</td>
+      <td className="jp-mod-started jp-PaddleGpu-figures">{when}</td>
       <td className="jp-mod-took">
         {took === null ? '' : duration(took, trans)}
         {!isEnded(job.state) && (
@@ -297,10 +300,10 @@ function Where({ job, called }: { job: IJob; called: string }): JSX.Element {
   return (
     <>
       {called}
-      <span className="jp-PaddleGpu-muted">
+      <Muted>
         {' · '}
         {count ? trans._n('%1 device', '%1 devices', count) : trans.__('CPU')}
-      </span>
+      </Muted>
     </>
   );
 }

@@ -6,7 +6,7 @@ import type { ISchedule } from '../../domain';
 import type { Plans } from '../../models/plans/plans';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Note } from '../common/pieces';
+import { Button, Muted, Note, Space } from '../common/pieces';
 import { dateIn, scheduleState } from './words';
 
 export function ScheduleList({ plans }: { plans: Plans }): JSX.Element | null {
@@ -54,10 +54,8 @@ function Item({ schedule, plans }: { schedule: ISchedule; plans: Plans }): JSX.E
       <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <b title={schedule.notebook}>{schedule.name}</b>
         <span>{schedule.when.message.replaceAll('`', '')}</span>
-        {state !== 'active' && (
-          <span className="jp-PaddleGpu-muted">{scheduleState(state, trans)}</span>
-        )}
-        <span className="jp-PaddleGpu-space" />
+        {state !== 'active' && <Muted>{scheduleState(state, trans)}</Muted>}
+        <Space />
         {state === 'active' && (
           <Button
             aria-label={trans.__('Pause %1', schedule.name)}

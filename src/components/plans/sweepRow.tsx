@@ -6,7 +6,7 @@ import type { ISweep, JobState } from '../../domain';
 import { duration, metric, moment } from '../../format';
 import type { Plans } from '../../models/plans/plans';
 import { useApp } from '../common/context';
-import { Bar, Button, Chip } from '../common/pieces';
+import { Bar, Button, Chip, Muted } from '../common/pieces';
 import { StateSign } from '../jobs/state';
 import { SweepView } from './sweepView';
 import { dimensionText, sweepProgress, sweepShare, valuesOf } from './words';
@@ -61,8 +61,7 @@ export function SweepRow(props: {
         <td className="jp-mod-final">
           {best && (
             <span className="jp-PaddleGpu-figures" title={values}>
-              <span className="jp-PaddleGpu-muted">{trans.__('best %1', sweep.metric)}</span>{' '}
-              {metric(best.value)}
+              <Muted>{trans.__('best %1', sweep.metric)}</Muted> {metric(best.value)}
               <div className="jp-PaddleGpu-noted">{values}</div>
             </span>
           )}
@@ -73,7 +72,7 @@ export function SweepRow(props: {
         <td className="jp-mod-took">{duration(took, trans)}</td>
         {cost !== null && <td className="jp-mod-cost jp-PaddleGpu-figures">{cost}</td>}
         <td className="jp-mod-where">
-          <span className="jp-PaddleGpu-muted">{trans.__('%1 at once', sweep.at_once)}</span>
+          <Muted>{trans.__('%1 at once', sweep.at_once)}</Muted>
         </td>
       </tr>
       {open && (

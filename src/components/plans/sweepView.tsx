@@ -8,7 +8,7 @@ import type { Plans } from '../../models/plans/plans';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Note } from '../common/pieces';
+import { Button, Note, Space } from '../common/pieces';
 import { WideTable } from '../common/wideTable';
 import { StateSign } from '../jobs/state';
 import { Parallel } from './parallel';
@@ -56,7 +56,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
           <option value="min">{trans.__('less is better')}</option>
           <option value="max">{trans.__('more is better')}</option>
         </select>
-        <span className="jp-PaddleGpu-space" />
+        <Space />
         {going && (
           <Button onClick={() => void plans.cancel(sweep.id)}>{trans.__('Stop all')}</Button>
         )}

@@ -15,7 +15,7 @@ import {
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Prose } from '../common/pieces';
+import { Muted, Prose } from '../common/pieces';
 import { DeviceChoice } from './deviceChoice';
 
 const GIB = 2 ** 30;
@@ -242,7 +242,7 @@ function Receivers(props: {
             checked={told.includes(name)}
             onChange={event => change(name, event.target.checked)}
           />
-          {name} <span className="jp-PaddleGpu-muted">{kind}</span>
+          {name} <Muted>{kind}</Muted>
         </label>
       ))}
     </fieldset>

@@ -8,7 +8,7 @@ import type { IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Busy } from '../common/pieces';
+import { Busy, Muted } from '../common/pieces';
 import { MemoryBar } from '../devices/device';
 import { Unchecked } from '../devices/unchecked';
 import { deviceName, shortName } from '../devices/words';
@@ -69,14 +69,10 @@ export function DeviceChoice(props: {
                 onChange={() => toggle(device)}
               />
               {device.problem?.message.startsWith(name) ? '' : `${name} ${shortName(device)}`}
-              {device.problem && (
-                <span className="jp-PaddleGpu-muted">{device.problem.message}</span>
-              )}
+              {device.problem && <Muted>{device.problem.message}</Muted>}
               <Unchecked device={device} />
               {device.memory_total !== null && (
-                <span className="jp-PaddleGpu-muted">
-                  {trans.__('%1 free', bytes(device.memory_free))}
-                </span>
+                <Muted>{trans.__('%1 free', bytes(device.memory_free))}</Muted>
               )}
             </span>
             {device.memory_total !== null && (

@@ -68,7 +68,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
           ].join('\n')}
           onClick={() => void commands.execute(CommandIDs.submit, { shown: true })}
         >
-          {trans.__('Submit %1', training.source.name)}
+          <span>{trans.__('Submit %1', training.source.name)}</span>
         </Button>
         <Button look="link" aria-haspopup="dialog" onClick={() => void change()}>
           {trans.__('Change…')}

@@ -2,6 +2,22 @@
 
 import type { IEstimate, IMatched, IPlacement } from '../../domain';
 import type { IRemembered } from '../notebook/remembered';
+import { otherwise } from '../submit/choice';
+import type { Training } from './training';
+
+/** What is to be kept of a training over a reload; `code` is that which its estimate is of. */
+export function remembered(training: Training, code: string, language: string): IRemembered {
+  const { facts, estimate, placement, request, models, submission } = training;
+  const isWhole = facts && placement && estimate?.status === 'ok' && !models.chosen;
+  return {
+    code,
+    language,
+    request,
+    choice: otherwise(submission.choice),
+    matched: isWhole ? { facts, estimate, placement } : null,
+    time: Date.now()
+  };
+}
 
 /** What was kept; in another language than the page has now its figures alone, as the server's sentences are in the old one. */
 export function saidIn(

@@ -17,15 +17,15 @@ import type {
   Value
 } from '../../domain';
 import { Batches, lineOf } from './batches';
-import { AS_USUAL, type IChoice, isElsewhere, otherwise } from '../submit/choice';
+import { AS_USUAL, type IChoice, isElsewhere } from '../submit/choice';
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
 import { Owns } from './own';
 import { Reading } from './reading';
-import { keptRemedies, saidIn } from './recalled';
+import { keptRemedies, remembered, saidIn } from './recalled';
 import { asked, behindChanges, hasOthers } from './request';
-import { pause, whereChosen } from './trying';
+import { Asking, pause, whereChosen } from './trying';
 import { Submission } from '../submit/submission';
 
 /** Milliseconds after the last keystroke before the notebook is read anew. */
@@ -87,6 +87,8 @@ export class Training {
   /** The notebook was edited since the estimate. */
   stale = false;
   isEstimating = false;
+  /** The estimate that is under way, if any is. */
+  readonly asking = new Asking();
   /** What helps is still being computed. */
   isDetailing = false;
   /** The estimate of the same code as it is, beside one that something else was asked of; null where none was made. */
@@ -127,7 +129,7 @@ export class Training {
    * @param live the name of a model in the kernel to estimate as it is there; empty for the notebook's cells.
    */
   async measure(live = this.models.chosen): Promise<void> {
-    const run = ++this._estimates;
+    const run = this.asking.begin();
     this.models.choose(live);
     this.isEstimating = true;
     this.isDetailing = false;
@@ -136,11 +138,11 @@ export class Training {
     try {
       await this._place(run, false);
     } catch (reason) {
-      if (run === this._estimates) {
+      if (!run.aborted) {
         this.estimateError = reason as ApiError;
       }
     }
-    if (run !== this._estimates) {
+    if (run.aborted) {
       return;
     }
     this.isEstimating = false;
@@ -155,14 +157,14 @@ export class Training {
     if (this.isDetailing) {
       try {
         await pause(this.follows ? DETAILS_DELAY : 0);
-        if (run !== this._estimates) {
+        if (run.aborted) {
           return;
         }
         await this._place(run, true);
       } catch {
         // The number stands; only the advice is missing.
       }
-      if (run === this._estimates) {
+      if (!run.aborted) {
         this.isDetailing = false;
         this._changed.emit();
         if (this.submission.decision?.outcome === 'refuse') {
@@ -170,6 +172,17 @@ export class Training {
         }
       }
     }
+  }
+
+  /** Wait no longer for an estimate or what would help: the server ends it, and what was known stays. */
+  stop(): void {
+    this.asking.end();
+    this.isEstimating = this.isDetailing = false;
+    if (this.estimate) {
+      // What else was asked for is not what the number is of; several devices stay chosen for the job.
+      this.request = { ...this._answered, devices: this.request.devices };
+    }
+    this._changed.emit();
   }
 
   /** Ask again with other what-ifs; a null takes the notebook's own value. */
@@ -184,7 +197,7 @@ export class Training {
       return;
     }
     this.placed = Date.now();
-    const run = ++this._estimates;
+    const run = this.asking.begin();
     try {
       await this._place(run, this.estimate.remedies.length > 0);
       void this.submission.preflight(); // the foot tells until when it would wait, too
@@ -252,16 +265,7 @@ export class Training {
 
   /** What is to be kept of this over a reload. */
   toRemember(): IRemembered {
-    const { facts, estimate, placement, request } = this;
-    const isWhole = facts && placement && estimate?.status === 'ok' && !this.models.chosen;
-    return {
-      code: this._estimated ?? '',
-      language: this._api.language,
-      request,
-      choice: otherwise(this.submission.choice),
-      matched: isWhole ? { facts, estimate, placement } : null,
-      time: Date.now()
-    };
+    return remembered(this, this._estimated ?? '', this._api.language);
   }
 
   /** Take what was kept, unless something newer is known; it is stale until the server has said it again. */
@@ -271,7 +275,7 @@ export class Training {
     if (this.estimate || this.isEstimating) {
       return;
     }
-    this.request = request;
+    this.request = this._answered = request;
     this.submission.choice = { ...AS_USUAL, ...choice };
     if (matched) {
       this.estimate = matched.estimate;
@@ -294,12 +298,12 @@ export class Training {
   dispose(): void {
     this._reader.dispose();
     this._reading.dispose();
-    this._estimates = NaN;
+    this.asking.end();
     this.submission.dispose();
     Signal.clearData(this);
   }
 
-  private async _place(run: number, details: boolean): Promise<void> {
+  private async _place(run: AbortSignal, details: boolean): Promise<void> {
     const { engine, gpus, deviceIds, share } = this.submission.choice;
     const code = this._code();
     const live = this.models.chosen;
@@ -313,7 +317,8 @@ export class Training {
           ...(engine ? { engine } : {}),
           ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
           ...(share !== null ? { share } : {})
-        }
+        },
+        run
       );
     let answer = await whereChosen(
       () => place({}),
@@ -324,8 +329,9 @@ export class Training {
       const held = (await this._source.kernel?.held(questions)) ?? {};
       answer = Object.keys(held).length ? await place({ held }) : answer;
     }
-    if (run === this._estimates) {
+    if (!run.aborted) {
       this._take(answer, code, details);
+      this._answered = this.request;
       this.placed = Date.now();
       this._estimated = live ? null : code;
       this.stale = this._isStale(this._code());
@@ -388,5 +394,6 @@ export class Training {
   private readonly _changed = new Signal<this, void>(this);
   /** The code that the estimate is of; null where it is of live objects, which no edit changes. */
   private _estimated: string | null = null;
-  private _estimates = 0;
+  /** What the estimate that is shown was asked. */
+  private _answered: IEstimateRequest = {};
 }

@@ -5,6 +5,26 @@ import type { ApiError } from '../../api';
 /** The server's code for a choice that is none of the notebook's trainings. */
 const NO_SUCH_TRAINING = 'no_such_training';
 
+/** What is asked for now: whoever asks anew waits for no earlier answer. */
+export class Asking {
+  /** When it was asked for, in milliseconds since the epoch. */
+  since = 0;
+
+  /** Ask; the answer is passed over once this is aborted. */
+  begin(): AbortSignal {
+    this.end();
+    this.since = Date.now();
+    this._run = new AbortController();
+    return this._run.signal;
+  }
+
+  end(): void {
+    this._run.abort();
+  }
+
+  private _run = new AbortController();
+}
+
 export function pause(milliseconds: number): Promise<void> {
   return milliseconds > 0
     ? new Promise(done => setTimeout(done, milliseconds))

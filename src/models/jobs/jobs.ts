@@ -6,6 +6,7 @@ import { type ISignal, Signal } from '@lumino/signaling';
 import { type Api, type ApiError, type IPublished, lasting } from '../../api';
 import { isEnded, type IJob, type IRerun } from '../../domain';
 import type { EventStream, IJobList } from '../../events';
+import { moment } from '../../format';
 
 /** Milliseconds in which a deletion can be taken back: time to read the words and to find the button by keyboard. */
 export const UNDO_TIME = 10_000;
@@ -51,6 +52,31 @@ export class Jobs implements IDisposable {
 
   get(id: string): IJob | undefined {
     return this._jobs.get(id);
+  }
+
+  /** The runs of a job's name that were submitted in the same minute, in their order: itself, where it is the only one. */
+  twins(job: IJob): readonly IJob[] {
+    if (!this._minutes) {
+      this._minutes = new Map();
+      // A trial is told apart by its values, on its sweep's page.
+      for (const one of this.list.reverse().filter(({ spec }) => spec.trial === null)) {
+        const key = minuteOf(one);
+        this._minutes.set(key, [...(this._minutes.get(key) ?? []), one]);
+      }
+    }
+    return (job.spec.trial === null && this._minutes.get(minuteOf(job))) || [job];
+  }
+
+  /** When a job was submitted, as exactly as tells it from others of its name: `06:22`, `06:22:35`, `06:22:35 (2)`. */
+  moment(job: IJob, language: string): string {
+    const twins = this.twins(job);
+    if (twins.length < 2) {
+      return moment(job.created, language);
+    }
+    const same = twins.filter(one => Math.floor(one.created) === Math.floor(job.created));
+    const time = moment(job.created, language, true);
+    const place = same.findIndex(({ id }) => id === job.id) + 1;
+    return same.length < 2 ? time : `${time} (${place})`;
   }
 
   /** Ids of the jobs whose deletion waits for its time to be taken back. */
@@ -210,7 +236,7 @@ export class Jobs implements IDisposable {
     const isSettled = (id: string) => (this._heard.get(id) ?? 0) < asked;
     for (const id of [...this._jobs.keys()]) {
       if (!ids.has(id) && isSettled(id)) {
-        this._jobs.delete(id);
+        this._forget(id);
       }
     }
     for (const job of jobs) {
@@ -235,6 +261,7 @@ export class Jobs implements IDisposable {
     }
     const known = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
+    this._minutes = known ? this._minutes : null;
     this._heard.set(job.id, this._events.order());
     if (known && !isEnded(known.state) && isEnded(job.state)) {
       this._ended.emit(job);
@@ -242,8 +269,13 @@ export class Jobs implements IDisposable {
   }
 
   private _remove(id: string): void {
-    this._jobs.delete(id);
+    this._forget(id);
     this._gone.add(id);
+  }
+
+  private _forget(id: string): void {
+    this._jobs.delete(id);
+    this._minutes = null;
   }
 
   private readonly _events: EventStream;
@@ -251,6 +283,8 @@ export class Jobs implements IDisposable {
   /** Id -> the stream's order when we last heard of the job. */
   private readonly _heard = new Map<string, number>();
   private readonly _gone = new Set<string>();
+  /** Jobs by their name and the minute in which they were submitted; null after one came or went. */
+  private _minutes: Map<string, IJob[]> | null = null;
   private readonly _leaving = new Map<string, number>();
   private _failure: { id: string; error: ApiError } | null = null;
   private _isLoaded = false;
@@ -263,4 +297,8 @@ export class Jobs implements IDisposable {
 function isOlder(news: IJob, known: IJob): boolean {
   const ended = isEnded(known.state);
   return ended === isEnded(news.state) ? known.updated > news.updated : ended;
+}
+
+function minuteOf({ spec, created }: IJob): string {
+  return `${Math.floor(created / 60)} ${spec.name}`;
 }

@@ -113,9 +113,14 @@ export function tellingPart(job: IJob, trans: TranslationBundle): string {
   return batch ? `${trans.__('batch')} ${valueText(batch.value)}` : '';
 }
 
-/** `digits_fit · batch 128 · 03:44`. */
-export function jobTitle(job: IJob, trans: TranslationBundle, language: string): string {
-  const parts = [job.spec.name, tellingPart(job, trans), moment(job.created, language)];
+/** `digits_fit · batch 128 · 03:44`; `when` where others of its minute ask for more. */
+export function jobTitle(
+  job: IJob,
+  trans: TranslationBundle,
+  language: string,
+  when = moment(job.created, language)
+): string {
+  const parts = [job.spec.name, tellingPart(job, trans), when];
   return parts.filter(Boolean).join(' · ');
 }
 

@@ -19,6 +19,7 @@ from jupyter_paddle_gpu.estimator.workers.interpreters import find_interpreter
 from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings, available_memory
 from jupyter_paddle_gpu.estimator.workers.worker import Worker
 from jupyter_paddle_gpu.estimator.zygote.protocol import FrameBuffer, FrameError, encode
+from jupyter_paddle_gpu.services.estimates.leaving import Asker
 
 BARE = Path(__file__).parents[1] / "bare_tracer"
 
@@ -257,3 +258,24 @@ def test_who_was_given_up_asks_for_nothing_more():
     with pytest.raises(CancelledError), asked.waiting(lambda: ends.append(2)):
         raise AssertionError("asked")
     assert ends == [1]
+
+
+@pytest.mark.paddle
+def test_who_leaves_ends_both_that_were_asked_for_beside_each_other(make_worker, tmp_path):
+    worker = make_worker()
+    worker.start()
+    zygote, asker, after = psutil.Process(worker.process_id), Asker(), []
+
+    def both():
+        with beside(lambda: run(worker, SLEEP, tmp_path)) as other:
+            other.result()
+        after.append("went on")
+
+    waiting = threading.Thread(target=lambda: after.append(asker.call(both)))
+    waiting.start()
+    wait_for(zygote.children, 60)
+    asker.leave()
+    waiting.join(60)
+    wait_for(lambda: not zygote.children(), 5)
+    assert after == [None]
+    assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1

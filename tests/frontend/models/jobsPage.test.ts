@@ -53,6 +53,20 @@ describe('runs', () => {
     expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3 · without depth · /);
   });
 
+  test('runs of one name in a minute are told apart by their seconds, in a second by a number', () => {
+    const api = apiOn(() => Promise.resolve(answer(200, '{}')));
+    const jobs = new Jobs(api, new EventStream(api));
+    const at = (id: string, created: number, spec = {}) => run(id, { created }, spec);
+    const all = [at('a', 60), at('b', 67.2), at('c', 67.6), at('d', 120), at('e', 68)];
+    const other = at('f', 69, { name: 'mnist' });
+    [...all, other].forEach(one => jobs.put(one));
+    const said = () => [...all, other].map(one => jobs.moment(one, 'en').replace(/^.*?:/, ''));
+    expect(said()).toEqual(['01:00', '01:07 (1)', '01:07 (2)', '02', '01:08', '01']);
+    jobs.put(at('g', 130));
+    expect(said()[3]).toBe('02:00');
+    jobs.dispose();
+  });
+
   test('what it cost is its time by the price of an hour, and of a sweep all of them', () => {
     const price = { hour: 2, currency: 'USD' };
     const a = run('a', { started: 0, ended: 900, price });
