@@ -160,14 +160,9 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 ),
                 Message(
                     code="image_refused",
-                    text="With images of {images} × {images} pixels the notebook fails in cell {cell}, line {line}: "
-                    "{problem}",
+                    text="As it is, the notebook does not take images of {images} × {images} pixels.",
                     hint="The model is built for one size: look for a Linear layer behind Flatten, or for a table of "
                     "positions.",
-                ),
-                Message(
-                    code="image_refused_live",
-                    text="With images of {images} × {images} pixels the step fails: {problem}",
                 ),
                 Message(
                     code="image_kept",
@@ -197,13 +192,9 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 ),
                 Message(
                     code="sequence_refused",
-                    text="With sequences of length {length} the notebook fails in cell {cell}, line {line}: {problem}",
+                    text="As it is, the notebook does not take sequences of length {length}.",
                     hint="The model is built for one length, or up to one: look for a table of positions or a fixed "
                     "mask.",
-                ),
-                Message(
-                    code="sequence_refused_live",
-                    text="With sequences of length {length} the step fails: {problem}",
                 ),
                 Message(
                     code="sequence_kept",

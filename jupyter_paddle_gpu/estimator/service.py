@@ -276,8 +276,9 @@ class EstimateService:
                 estimate, read = asked(request)
         elif not is_known:
             changed.among = trainings.among(estimate)
-        if estimate.status == "would_stop" and msgspec.structs.replace(request, details=False) != as_written:
-            estimate = _by_what_is_changed(estimate, asked(as_written)[0], request)
+        own_data = trainings.of_own_data(as_written)
+        if estimate.status == "would_stop" and msgspec.structs.replace(request, details=False) != own_data:
+            estimate = _by_what_is_changed(estimate, asked(own_data)[0], request)
         facts = read
         estimate = msgspec.structs.replace(
             _with_run(estimate, facts, request),

@@ -58,6 +58,11 @@ def as_written(request: EstimateRequest) -> EstimateRequest:
     return msgspec.structs.replace(request, details=False, **left)
 
 
+def of_own_data(request: EstimateRequest) -> EstimateRequest:
+    """The request without what gives the step other data than the notebook's, such as larger images."""
+    return msgspec.structs.replace(request, **{row.name: None for row in WHAT_IFS if row.other_data})
+
+
 def plain(request: EstimateRequest) -> EstimateRequest:
     """The request under which all trainings are traced, whichever is meant: one trace answers for each of them."""
     if any(row.looks_first and getattr(request, row.name) is not None for row in WHAT_IFS):

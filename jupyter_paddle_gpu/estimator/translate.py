@@ -285,14 +285,16 @@ NOTES: dict[str, Message] = {
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
         ),
         Message(
-            code="both_refused",
-            text="With images of {images} × {images} pixels and sequences of length {length} the notebook fails in "
-            "cell {cell}, line {line}: {problem}",
-            hint="Ask for one of the two to see which of them the model refuses.",
+            code="step_cut",
+            text="Behind the first training step the estimate ended with an error (cell {cell}, line {line}): {error}. "
+            "The figure is that of a first step.",
+            hint="A job ends there as well, unless the error comes of numbers that are not computed here.",
         ),
         Message(
-            code="both_refused_live",
-            text="With images of {images} × {images} pixels and sequences of length {length} the step fails: {problem}",
+            code="both_refused",
+            text="As it is, the notebook does not take images of {images} × {images} pixels with sequences of length "
+            "{length}.",
+            hint="Ask for one of the two to see which of them the model refuses.",
         ),
         Message(
             code="size_unreached",

@@ -109,9 +109,11 @@ def test_other_data_comes_last_whatever_it_saves():
 def test_a_size_that_the_model_refuses_is_a_sentence(service, tmp_path):
     estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(image_size=64))
 
-    assert (estimate.status, estimate.peak_bytes, estimate.questions) == ("needs_input", None, ())
+    assert (estimate.status, estimate.peak_bytes, estimate.questions) == ("would_stop", None, ())
     assert [note.code for note in estimate.notes] == ["image_refused"]
-    assert "32768" in estimate.notes[0].render() and "cell 1, line 10" in estimate.notes[0].render()
+    said = estimate.stop.message
+    assert (said.code, "32768" in said.render()) == ("would_stop_changed", True)
+    assert "would stop with images of 64 × 64 pixels in cell 1, line 10" in said.render()
 
 
 @pytest.mark.paddle

@@ -61,6 +61,52 @@ def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], state
             raise runtime.refused(ValueError(message))
 
 
+_WITHOUT_META = frozenset(
+    ("bernoulli", "empty", "eye", "full_like", "gaussian", "linspace", "multinomial", "one_hot", "randint", "randperm",
+     "uniform")
+)  # fmt: skip
+"""Operators without a gradient: eager mode gives their results nothing of autograd's (measured for each)."""
+_OF_LEAVES = frozenset(("arange", "data", "full", "parameter", "to_tensor"))
+"""What a tensor is made by that eager mode takes for a leaf, although its gradient stops there (measured for each)."""
+
+_TWICE = "(AlreadyExists) {word} contain duplicate tensor , please check {word} carefully."
+_NO_META = "(Fatal) Null autograd_meta gotten from unsafe_autograd_meta()"
+_NO_NODE = "(Fatal) There is no grad op for {word}:[{place}] or it's stop_gradient=True."
+
+
+def check_asked(runtime: Tensors, outputs: list[Any], inputs: list[Any], without: list[Any]) -> None:
+    """Raise what `paddle.grad` says of tensors that stand there twice, and of ones that no gradient flows through
+    (`general_grad.h`: DuplicateCheck, `GetNoGradNodes`, `GetGraphInfoBetweenTargets`).
+
+    Raises:
+        RuntimeError: one of them stands there twice.
+        SystemError: one of them was never told to want a gradient.
+    """
+    for word, tensors in (("inputs", inputs), ("outputs", outputs)):
+        if len({id(tensor) for tensor in tensors}) < len(tensors):
+            raise runtime.refused(RuntimeError(_TWICE.format(word=word)))
+        if any(_maker(runtime, tensor) in _WITHOUT_META for tensor in tensors):
+            raise runtime.refused(SystemError(_NO_META))
+    for word, tensors in (("no_grad_vars", without), ("inputs", inputs)):
+        for place, tensor in enumerate(tensors):
+            maker = _maker(runtime, tensor)
+            if maker in _WITHOUT_META:
+                raise runtime.refused(SystemError(_NO_META))
+            if maker:
+                raise runtime.refused(SystemError(_NO_NODE.format(word=word, place=place)))
+
+
+def _maker(runtime: Tensors, tensor: Any) -> str:
+    """What made a tensor whose gradient stops there; empty for one that has a place in the graph."""
+    state = runtime.state(tensor)
+    record = None if state.array.storage is None else state.array.storage.record
+    if state.node is not None or not tensor.stop_gradient or tensor.persistable or record is None:
+        return ""
+    if record.op in _OF_LEAVES:
+        return ""
+    return record.op if record.shape == state.array.shape else "a view"
+
+
 def check_used(runtime: Tensors, outputs: list[tuple[Any, int]], inputs: list[tuple[Any, int]]) -> None:
     """Raise what `paddle.grad` raises where an input has no part in the outputs (`general_grad.h`)."""
     seen, queue = set(), [node for node, _ in outputs]

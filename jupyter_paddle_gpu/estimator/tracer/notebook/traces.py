@@ -52,6 +52,8 @@ _inference = Inference()
 
 NO_SUCH = "training_unknown"
 """The note by which who asked is refused: there is no training of that number. Nobody reads it as a sentence."""
+FEW_STEPS = "few_steps"
+"""The note on a training of one step."""
 _LATE = ("paddle.optimizer.fusion_utils", "paddle.distributed.auto_parallel.fully_shard_fusion")
 """What Paddle imports with an optimizer's first update, where it has it: once a process instead of in each trace."""
 
@@ -204,6 +206,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     if (where := runtime.of(StaticGraphs).where) is not None:
         runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
     shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
+    own = list(map(partial(_cut, [] if run is None else run.found.failures), own))
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
@@ -213,6 +216,15 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     ]
     stop = None if run is None else _cast(runtime) or run.found.stop or _without_device(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
+
+
+def _cut(failures: list[dict[str, Any]], note: dict[str, Any]) -> dict[str, Any]:
+    """A note, or what ended the program where it tells of one step alone and an error came behind that."""
+    if note["code"] != FEW_STEPS or not failures or "error" not in failures[0]["params"]:
+        return note
+    first = failures[0]
+    error = f"{first['params']['error']}: {first['params']['message']}"
+    return {"code": "step_cut", "params": {"cell": first["cell"] + 1, "line": first["line"], "error": error}}
 
 
 def _cast(runtime: Runtime) -> dict[str, Any] | None:
@@ -324,7 +336,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     if absent := [one["module"] for one in _absent(runtime)]:
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
     if watch.window is None:
-        notes.append({"code": "few_steps", "params": {}})
+        notes.append({"code": FEW_STEPS, "params": {}})
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)

@@ -173,20 +173,20 @@ def _problem(run: Run, request: Request, seen: Run) -> Result | None:
 
 
 def _quoted(failure: Result, image: int | None, length: int | None) -> Result:
+    """Where the notebook, or the live model, would stop with the size that is asked for."""
     code = "both_refused" if image and length else "image_refused" if image else "sequence_refused"
-    asked = {"images": image or 0, "length": length or 0, **_said(failure)}
-    if failure["cell"] is None:
-        return _refused(code + "_live", **asked)
-    return _refused(code, **asked, cell=failure["cell"] + 1, line=failure["line"])
+    stop = {"cell": failure["cell"], "line": failure.get("line"), "error": _said(failure)}
+    note = _note(code, images=image or 0, length=length or 0)
+    return {"status": "would_stop", "stop": stop, "questions": [], "notes": [note], "seconds": {}, **versions()}
 
 
-def _said(failure: Result) -> dict[str, Any]:
+def _said(failure: Result) -> str:
     params = failure["params"]
     if "problem" in params:
-        return {"problem": params["problem"]}
+        return str(params["problem"])
     if "error" in params:
-        return {"problem": f"{params['error']}: {params['message']}"}
-    return {"problem": ": ".join([failure["why"], *map(str, params.values())])}
+        return f"{params['error']}: {params['message']}"
+    return ": ".join([failure["why"], *map(str, params.values())])
 
 
 def _note(code: str, **params: Any) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import BuiltinFunctionType
 from typing import Any
 
@@ -45,9 +45,11 @@ def run_backward(
 
 def run_partial_grad(  # noqa: PLR0917 - Paddle's signature
     runtime: Runtime, original: Any, outputs: list[Any], inputs: list[Any], grad_outputs: list[Any],
-    retain_graph: bool, create_graph: bool, only_inputs: bool = True, allow_unused: bool = False, *_: Any,
+    retain_graph: bool, create_graph: bool, only_inputs: bool = True, allow_unused: bool = False,
+    no_grad_vars: Sequence[Any] = (), *_: Any,
 ) -> list[Any]:  # fmt: skip
     """`paddle.grad`."""
+    refusals.check_asked(runtime, outputs, inputs, list(no_grad_vars))
     edges = [edge_of(runtime.state(tensor), tensor) for tensor in inputs]
     if not allow_unused:
         given = [tensor for tensor in outputs if not tensor.stop_gradient]

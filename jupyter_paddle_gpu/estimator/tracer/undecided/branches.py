@@ -224,7 +224,7 @@ def _fault(result: Result) -> int:
     """0 for a whole step, 1 for a first one only, 2 for none: a way that ends in an exception tells nothing."""
     if result["status"] != "ok":
         return _NO_STEP
-    return int(any(note["code"] == "few_steps" for note in result["notes"]))
+    return int(any(note["code"] in {"few_steps", "step_cut"} for note in result["notes"]))
 
 
 def peak(result: Result, target: str) -> int:

@@ -48,7 +48,7 @@ if os.fork() == 0:
     for options in ({"image_size": 48}, {}):
         try:
             found = tracer.trace_live(flat if options else nn.Linear(7, 3), None, None, [x], **options)
-            print(json.dumps(found["notes"] if options else {**found["stop"], "status": found["status"]}), flush=True)
+            print(json.dumps({**found["stop"], "status": found["status"], "notes": found["notes"]}), flush=True)
         except Exception as problem:
             print(json.dumps(type(problem).__name__ + " " + str(problem)), flush=True)
     os._exit(0)
@@ -88,6 +88,7 @@ def test_live_objects_go_both_ways_and_say_what_they_refuse(live):
     assert {found["ways"] for found in live[:5]} == {2}
     assert [note["code"] for note in live[0]["notes"]] == ["branches_followed", "live_step"]
     refused, failed = live[6:8]
-    assert refused[0]["code"] == "image_refused_live" and "3072" in refused[0]["params"]["problem"]
+    assert (refused["status"], refused["cell"], "3072" in refused["error"]) == ("would_stop", None, True)
+    assert refused["notes"][0] == {"code": "image_refused", "params": {"images": 48, "length": 0}}
     assert (failed["status"], failed["cell"]) == ("would_stop", None)
     assert failed["error"].startswith("ValueError: (InvalidArgument) The last dimension of X should be equal")

@@ -111,19 +111,25 @@ def note(traced, name):
     return found["notes"][0], found["params"][0]
 
 
+def stop(traced, name):
+    found = traced[name]
+    assert (found["status"], found["peak"], found["questions"]) == ("would_stop", None, [])
+    return found["notes"], found["stop"]
+
+
 def test_a_model_of_one_size_says_where_and_why(traced):
-    code, params = note(traced, "flat")
-    assert (code, params["images"], params["cell"]) == ("image_refused", 96, 1)
-    assert FLAT.splitlines()[params["line"] - 1].strip().startswith("loss =")
-    assert "73728" in params["problem"] and "32768" in params["problem"]
-    assert "\n" not in params["problem"] and "Hint" not in params["problem"]
-    code, params = note(traced, "positions-parameter")
-    assert code == "image_refused" and "self.positions" in LITERAL.splitlines()[params["line"] - 1]
+    codes, found = stop(traced, "flat")
+    assert (codes, traced["flat"]["params"][0]["images"], found["cell"]) == (["image_refused"], 96, 0)
+    assert FLAT.splitlines()[found["line"] - 1].strip().startswith("loss =")
+    assert "73728" in found["error"] and "32768" in found["error"]
+    assert "\n" not in found["error"] and "Hint" not in found["error"]
+    codes, found = stop(traced, "positions-parameter")
+    assert codes == ["image_refused"] and "self.positions" in LITERAL.splitlines()[found["line"] - 1]
 
 
 def test_a_table_that_is_too_short_is_seen_without_data(traced):
-    code, params = note(traced, "positions-table")
-    assert code == "sequence_refused" and "< 48" in params["problem"] and "63" in params["problem"]
+    codes, found = stop(traced, "positions-table")
+    assert codes == ["sequence_refused"] and "< 48" in found["error"] and "63" in found["error"]
     assert traced["positions-table-shorter"]["sequence_length"] == 32
 
 
@@ -140,7 +146,7 @@ def test_cells_that_have_no_part_in_it_may_fail(traced):
 
 
 def test_another_model_behind_one_that_fails_is_no_answer(traced):
-    assert note(traced, "first-of-two")[0] == "image_refused"
+    assert stop(traced, "first-of-two")[0] == ["image_refused"]
 
 
 def test_what_is_asked_for_is_of_the_training_that_takes_most(traced):

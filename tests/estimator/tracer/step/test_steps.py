@@ -118,3 +118,23 @@ def test_of_sizes_in_turn_the_largest_is_the_step(run_code):
         inputs, notes = found[name]
         assert inputs[0] == f"float32[4, 3, {largest}, 32]", name
         assert ("sizes_vary" in notes) == (name == "never again"), name
+
+
+CUT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+for name, source in json.load(sys.stdin).items():
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}]})
+    print(json.dumps([name, [[one["code"], one["params"]] for one in found["notes"]]]))
+"""
+
+
+def test_an_error_behind_the_first_step_that_hangs_on_numbers_is_told(run_code):
+    rows = HEAD + LOOP + "    [1, 2][int(1e6 * float(net(x).mean()))]\n"
+    once = HEAD + LOOP.replace("range(5)", "range(1)")
+    found = run_code(CUT, {"an index": rows, "one step": once})
+    assert found["one step"] == [["few_steps", {}]]
+    error = "IndexError: list index out of range"
+    assert ["step_cut", {"cell": 1, "line": rows.count("\n"), "error": error}] in found["an index"]

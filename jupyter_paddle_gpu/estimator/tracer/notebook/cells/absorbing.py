@@ -29,7 +29,7 @@ from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
 from ..questions.wording import refused
 from ..sites import STEPS, name_of
-from ..syntax import parsed
+from ..syntax import nodes, parsed
 from .statements import bound_by, tensors_made
 
 _LOOKED_AT = 64
@@ -134,15 +134,40 @@ def took_unseen(problem: BaseException) -> bool:
 
 def is_of_types(problem: BaseException) -> bool:
     """Whether Paddle's own code says that it was given something of the wrong type, and no data of unknown content:
-    `SGD(learning_rate=1)`."""
+    `SGD(learning_rate=1)`, or `set_lr` of an optimizer whose rate is a scheduler."""
     step = problem.__traceback__
-    if not isinstance(problem, TypeError) or step is None:
+    if step is None:
         return False
     while step.tb_next is not None:
         step = step.tb_next
     file = step.tb_frame.f_code.co_filename
-    is_said = linecache.getline(file, step.tb_lineno).strip().startswith("raise ")
-    return is_said and file.startswith(call_stack.PADDLE) and not took_unseen(problem)
+    is_said = linecache.getline(file, step.tb_lineno).strip().startswith("raise ") and file.startswith(
+        call_stack.PADDLE
+    )
+    is_of_one = is_said and (isinstance(problem, TypeError) or step.tb_lineno in _raised_for_types(file))
+    return is_of_one and not took_unseen(problem)
+
+
+@lru_cache(maxsize=256)
+def _raised_for_types(file: str) -> frozenset[int]:
+    """The lines of a file that raise right behind a question for the type of something:
+    `if isinstance(rate, LRScheduler): raise RuntimeError(...)`."""
+    choices = [node for node in nodes("".join(linecache.getlines(file))) if isinstance(node, ast.If)]
+    raised = [one for node in choices if _asks_for_type(node.test) for one in [*node.body, *node.orelse]]
+    return frozenset(one.lineno for one in raised if isinstance(one, ast.Raise))
+
+
+def _asks_for_type(test: ast.expr) -> bool:
+    """Whether a condition is of `isinstance` alone."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return _asks_for_type(inner)
+        case ast.BoolOp(values=values):
+            return all(map(_asks_for_type, values))
+        case ast.Call(func=ast.Name(id="isinstance")):
+            return True
+        case _:
+            return False
 
 
 def files(step: TracebackType | None) -> Iterator[str]:

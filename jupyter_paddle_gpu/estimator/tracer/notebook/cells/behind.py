@@ -16,6 +16,7 @@ from ...session import Session
 from ..sites import STEPS
 from ..syntax import nodes
 from . import stops
+from .absorbing import is_of_types
 
 Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -75,6 +76,8 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return False
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
+    if is_of_types(problem):
+        return True
     if isinstance(problem, TypeError):
         return stops.is_miscalled(problem)
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_of_paddle(problem))

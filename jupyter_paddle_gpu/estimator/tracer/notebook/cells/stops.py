@@ -35,9 +35,10 @@ _BY_LIMITS = re.compile(r"can't (start new thread|allocate lock)|ResourceExhaust
 """What is said of threads and memory that run out: a trace has less of them than a job."""
 _BY_DIMENSIONS = re.compile(
     r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch|"
-    r"zero-dimensional arrays cannot be concatenated"
+    r"zero-dimensional arrays cannot be concatenated|truth value of an array with more than one element"
 )
-"""What numpy says of an index or an operand that has the wrong number of dimensions, whatever its numbers are."""
+"""What numpy says of an index, an operand or a condition that has the wrong number of dimensions or of elements,
+whatever its numbers are."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _OF_HOOK = "(External) "
@@ -81,11 +82,13 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
     if session.is_refusal(problem):
         return is_sized or is_removed(problem)
+    is_typed = is_of_types(problem)
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, told=told)
-    if isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session):
+    is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
+    if is_outer and not is_typed:
         return False
-    if isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
+    if is_typed or isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
     is_through = not session.of(StepWatch).trainings  # what a training that was left has collected is cut short
     return is_through and not assumed and _NOTED.isdisjoint(session.notes)

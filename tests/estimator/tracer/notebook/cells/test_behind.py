@@ -53,6 +53,11 @@ FAULTS = {
         EPOCHS + "    paddle.metric.accuracy(net(x), y, topk=1)\n",
         "TypeError: accuracy() got",
     ),
+    "a rate by hand beside a scheduler": (
+        EPOCHS.replace("for epoch", "opt.set_lr_scheduler(paddle.optimizer.lr.StepDecay(0.1, 3))\nfor epoch", 1)
+        + "    opt.set_lr(0.01)\n",
+        "RuntimeError: optimizer's learning rate can't be LRScheduler",
+    ),
     "of a counted loop": (
         COUNTED + "    net(paddle.rand([20, 5]))\n",
         "ValueError: (InvalidArgument) In operator matmul",

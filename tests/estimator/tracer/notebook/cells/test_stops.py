@@ -170,6 +170,22 @@ REFUSED |= {
     "lengths that are no whole numbers": training(
         "GRU(4, 8)", "paddle.rand([2, 3, 4])", "net(x, sequence_length=paddle.to_tensor([1., 2.]))[0].mean()"
     ),
+    "gradients of the same twice": training(
+        x="paddle.rand([4, 4]); x.stop_gradient = False",
+        loss="paddle.grad(net(x).mean(), [x, x], create_graph=True)[0].mean()",
+    ),
+    "the gradient of what wants none": training(loss="paddle.grad(net(x).mean(), x, create_graph=True)[0].mean()"),
+    "the gradient of a sum that wants none": training(
+        x="paddle.rand([4, 4]) * 2", loss="paddle.grad(net(x).mean(), x, create_graph=True)[0].mean()"
+    ),
+    "no gradient for a word": training(
+        x="paddle.rand([4, 4]); x.stop_gradient = False",
+        loss="paddle.grad(net(x).mean(), x, no_grad_vars='x')[0].mean()",
+    ),
+    "precision of several classes": training(after="paddle.metric.Precision().update(net(x), net(x))"),
+    "a rate by hand beside a scheduler": training(
+        x="paddle.rand([4, 4]); opt.set_lr_scheduler(paddle.optimizer.lr.StepDecay(0.1, 3))", after="opt.set_lr(0.01)"
+    ),
     "the gradient of what has no part": training(
         x=f"paddle.rand([4, 4]); {UNUSED}", loss="paddle.grad(net(x), z, create_graph=True)[0].mean()"
     ),
