@@ -21,7 +21,8 @@ export type Actions = Partial<Record<string, IAction>>;
 export interface IActionOptions {
   model: PanelModel;
   showPanel: (mode: string) => void;
-  showJob: (id: string) => Promise<void>;
+  /** Show a job, one of its page's tabs where it is named. */
+  showJob: (id: string, part?: string) => Promise<void>;
   /** Show another project's page on a job's curves. */
   showViewer: (job: IJob, viewer: string, url: string) => void;
   /** Show all jobs, compare those that are named, unfold a sweep. */
@@ -105,7 +106,7 @@ export function actionsOf(options: IActionOptions): Actions {
       execute: async args => {
         const id = meant(args);
         if (id) {
-          await showJob(id);
+          await showJob(id, typeof args.tab === 'string' ? args.tab : undefined);
         }
       }
     },
@@ -126,7 +127,8 @@ export function actionsOf(options: IActionOptions): Actions {
     [CommandIDs.openViewer]: {
       isEnabled: args => viewersOf(model.jobs.get(meant(args) ?? '')).length > 0,
       execute: async args => {
-        const job = model.jobs.get(meant(args) ?? '');
+        const id = meant(args);
+        const job = id ? await model.jobs.find(id) : undefined;
         const viewer = String(args.viewer ?? viewersOf(job)[0]);
         const url = job ? await model.jobs.openViewer(job.id, viewer) : null;
         if (job && url) {

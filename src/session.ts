@@ -172,7 +172,7 @@ export function beginSession(model: PanelModel, session: ISession): Actions {
   return actionsOf({
     model,
     showPanel: session.showPanel,
-    showJob: id => tabs.showJob(id),
+    showJob: (...what) => tabs.showJob(...what),
     showViewer: (...what) => tabs.showViewer(...what),
     showJobs: (compared, sweep) => tabs.showJobs(compared, sweep),
     askAndRerun: async job => {

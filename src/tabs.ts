@@ -5,7 +5,6 @@ import { Notification } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import type { NotebookPanel } from '@jupyterlab/notebook';
-import { IFrame } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
 
 import type { IApp } from './components/common/context';
@@ -16,7 +15,7 @@ import type { IFilePlace } from './models/job/files';
 import { VIEWERS } from './models/jobs/runs';
 import type { PanelModel } from './models/panel';
 import { tabOf, type Trackers } from './trackers';
-import { JobsWidget, JobWidget } from './widgets';
+import { JobsWidget, JobWidget, ViewerFrame } from './widgets';
 
 /** Where one types, in a cell or a file; null while it is not drawn. */
 type Editor = NotebookPanel['content']['widgets'][number]['editor'];
@@ -36,18 +35,13 @@ export class Tabs {
     return job && widget === job ? job.content.model.id : undefined;
   }
 
-  /** Show a job; one that the list does not know yet is asked for. */
-  async showJob(id: string): Promise<void> {
+  /** Show a job, one of its page's tabs where it is named. */
+  async showJob(id: string, part?: string): Promise<void> {
     const model = this._model;
     let tab = this._open.jobs.find(item => item.content.model.id === id);
     void this._learn();
     if (!tab) {
-      if (!model.jobs.get(id)) {
-        await model.api.job(id).then(
-          job => model.jobs.put(job),
-          () => undefined
-        );
-      }
+      await model.jobs.find(id);
       const view = await this._read(model.views.open(id));
       // Two may have asked for it meanwhile.
       tab = this._open.jobs.find(item => item.content.model.id === id);
@@ -60,12 +54,14 @@ export class Tabs {
           (...where) => void this.openNotebook(...where),
           (...where) => void this._openFile(...where)
         );
-        tab = tabOf(content);
-        void this._open.jobs.add(tab);
-        this._shell.add(tab, 'main');
+        const made = (tab = tabOf(content));
+        void this._open.jobs.add(made);
+        this._shell.add(made, 'main');
+        view.turned.connect(() => void this._open.jobs.save(made));
       }
     }
     if (tab) {
+      tab.content.model.tab = part ?? tab.content.model.tab;
       this._shell.activateById(tab.id);
     }
   }
@@ -75,9 +71,7 @@ export class Tabs {
     const id = `jp-PaddleGpu-${viewer}-${job.id}`;
     let tab = this._open.viewers.find(item => item.id === id);
     if (!tab) {
-      const content = new IFrame({
-        sandbox: ['allow-same-origin', 'allow-scripts', 'allow-downloads', 'allow-forms']
-      });
+      const content = new ViewerFrame(job.id, viewer);
       content.url = url;
       content.title.icon = paddleGpuIcon;
       content.title.closable = true;

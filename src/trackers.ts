@@ -2,12 +2,11 @@
 
 import type { ILayoutRestorer } from '@jupyterlab/application';
 import { MainAreaWidget, WidgetTracker } from '@jupyterlab/apputils';
-import type { IFrame } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
 
 import type { PanelWidget } from './panelWidget';
 import { CommandIDs } from './tokens';
-import type { JobsWidget, JobWidget } from './widgets';
+import type { JobsWidget, JobWidget, ViewerFrame } from './widgets';
 
 export class Trackers {
   readonly jobs = new WidgetTracker<MainAreaWidget<JobWidget>>({
@@ -17,7 +16,7 @@ export class Trackers {
   readonly pages = new WidgetTracker<MainAreaWidget<JobsWidget>>({
     namespace: 'jupyter-paddle-gpu-jobs-page'
   });
-  readonly viewers = new WidgetTracker<MainAreaWidget<IFrame>>({
+  readonly viewers = new WidgetTracker<MainAreaWidget<ViewerFrame>>({
     namespace: 'jupyter-paddle-gpu-viewers'
   });
   readonly panels = new WidgetTracker<MainAreaWidget<PanelWidget>>({
@@ -34,8 +33,13 @@ export class Trackers {
   restore(restorer: ILayoutRestorer): void {
     void restorer.restore(this.jobs, {
       command: CommandIDs.openJob,
-      args: tab => ({ id: tab.content.model.id }),
+      args: ({ content }) => ({ id: content.model.id, tab: content.model.tab }),
       name: tab => tab.content.model.id
+    });
+    void restorer.restore(this.viewers, {
+      command: CommandIDs.openViewer,
+      args: ({ content }) => ({ id: content.job, viewer: content.viewer }),
+      name: ({ content }) => `${content.viewer}-${content.job}`
     });
     void restorer.restore(this.pages, { command: CommandIDs.openJobs, name: () => 'jobs' });
     void restorer.restore(this.panels, {

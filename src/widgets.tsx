@@ -1,6 +1,6 @@
 /** The pages of jobs as JupyterLab's shell holds them; everything in them is drawn by components. */
 
-import { ReactWidget } from '@jupyterlab/ui-components';
+import { IFrame, ReactWidget } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import type { IDisposable } from '@lumino/disposable';
 import * as React from 'react';
@@ -72,6 +72,18 @@ export class JobWidget extends Page {
       ? jobTitle(job, trans, language, jobs.moment(job, language))
       : trans.__('Job');
     this.title.caption = job?.spec.notebook ?? '';
+  }
+}
+
+/** Another project's page on a job's curves. */
+export class ViewerFrame extends IFrame {
+  constructor(
+    readonly job: string,
+    readonly viewer: string
+  ) {
+    super({
+      sandbox: ['allow-same-origin', 'allow-scripts', 'allow-downloads', 'allow-forms']
+    });
   }
 }
 

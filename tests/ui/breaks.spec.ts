@@ -29,7 +29,7 @@ async function expectWholeLog(server: LabServer): Promise<void> {
 async function savedLayout(server: LabServer): Promise<string> {
   const answer = await fetch(`${server.url}/lab/api/workspaces/default`);
   const { data } = (await answer.json()) as { data?: Record<string, unknown> };
-  return JSON.stringify(data?.['layout-restorer:data'] ?? {});
+  return JSON.stringify(data ?? {});
 }
 
 /** Scroll through the log on the screen and gather every numbered line that is drawn. */
@@ -66,13 +66,18 @@ test('a reload and a killed server lose nothing', async ({ page, server }) => {
   await row.getByRole('button', { name: 'counting', exact: true }).click();
   let view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('log')).toContainText(/line \d+/);
+  await view.getByRole('tab', { name: 'Log' }).click();
   // JupyterLab saves its layout a moment after it changed.
-  await expect.poll(() => savedLayout(server)).toContain('jupyter-paddle-gpu-jobs:');
+  await expect
+    .poll(() => savedLayout(server))
+    .toMatch(/"layout-restorer:data".*"jupyter-paddle-gpu-jobs:/);
+  await expect.poll(() => savedLayout(server)).toContain('"tab":"log"');
 
   // Reload in the middle: the view comes back and goes on.
   await reload(page);
   view = page.locator('.jp-PaddleGpu-view');
   await expect(view.getByRole('log')).toContainText('line', { timeout: 180_000 });
+  await expect(view.getByRole('tab', { name: 'Log' })).toHaveAttribute('aria-selected', 'true');
   panel = await openPanel(page);
   row = jobRow(panel, 'counting');
   await expect(row).toHaveAttribute('data-state', 'running');

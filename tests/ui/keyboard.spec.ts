@@ -161,6 +161,16 @@ test('from a name to the executed copy, without a mouse', async ({ page, server 
   await tabTo(page, change);
   await page.keyboard.press('Enter');
   const dialog = page.locator('.jp-Dialog');
+  // A field that is not valid disables buttons; the keyboard goes round in the form all the same.
+  const usual = dialog.getByRole('button', { name: 'As usual' });
+  const first = dialog.getByRole('radio', { name: 'in the background here' });
+  await dialog.getByLabel('Time at most, hours').fill('-1');
+  await expect(dialog.getByRole('button', { name: 'Keep' })).toBeDisabled();
+  await tabTo(page, usual);
+  await page.keyboard.press('Tab');
+  await expect(first).toBeFocused();
+  await page.keyboard.press('Shift+Tab');
+  await expect(usual).toBeFocused();
   await dialog.getByLabel('Time at most, hours').fill('2');
   await dialog.getByLabel(/^Environment/).fill('SEED=7');
   await tabTo(page, dialog.getByRole('button', { name: 'Keep' }));

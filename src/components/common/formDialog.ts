@@ -2,11 +2,11 @@
 
 import { Dialog } from '@jupyterlab/apputils';
 
-const FIELDS = 'input:not([type=radio]), input:checked, select, textarea, summary';
+const PLACES = 'input:not([type=radio]), input:checked, select, textarea, summary, button, a';
 
 /**
- * JupyterLab's own takes Enter from fields of several lines, and its Tab goes from the last button to what it found first
- * when it was opened: a button, as the form was not drawn yet.
+ * JupyterLab's own takes Enter from fields of several lines, and its Tab goes round between what it found first when it
+ * was opened, a button, as the form was not drawn yet, and its last button, which a field that is not valid disables.
  */
 export class FormDialog<T> extends Dialog<T> {
   constructor(options: Partial<Dialog.IOptions<T>>) {
@@ -21,16 +21,26 @@ export class FormDialog<T> extends Dialog<T> {
         event.stopPropagation(); // a new line, and nobody's shortcut
         return;
       }
-      const last = [...this.node.querySelectorAll('.jp-Dialog-button')].pop();
-      const fields = [...this.node.querySelectorAll<HTMLInputElement>(FIELDS)];
-      const first = fields.find(({ disabled }) => !disabled);
-      if (key === 'Tab' && !shiftKey && target === last && first) {
+      const places = this._places;
+      const [from, to] = shiftKey ? [places[0], places.pop()] : [places.pop(), places[0]];
+      if (key === 'Tab' && target === from && to) {
         event.stopPropagation();
         event.preventDefault();
-        first.focus();
+        to.focus();
         return;
       }
     }
     super.handleEvent(event);
+    // The button to which it gives the focus back may be disabled.
+    if (event.type === 'focus' && !this.node.contains(document.activeElement)) {
+      this._places[0]?.focus();
+    }
+  }
+
+  /** Where Tab stops, as the form is now. */
+  private get _places(): HTMLElement[] {
+    return [...this.node.querySelectorAll<HTMLInputElement>(PLACES)].filter(
+      node => !node.disabled && node.getClientRects().length > 0
+    );
   }
 }

@@ -62,7 +62,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
   const { model, job, openNotebook, openFile } = props;
   const root = useKeptFocus<HTMLDivElement>();
   React.useEffect(() => focusHeading(root.current?.parentElement), []);
-  const [tab, setTab] = React.useState<Tab>('overview');
+  useSignal(model.turned);
   const id = React.useId();
   const tabs: [Tab, string][] = [
     ['overview', trans.__('Overview')],
@@ -72,6 +72,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
     ...(rankCount(job) > 1 ? [['ranks', trans.__('Ranks')] as [Tab, string]] : []),
     ['details', trans.__('Details')]
   ];
+  const tab = (tabs.find(([key]) => key === model.tab) ?? tabs[0])[0];
   return (
     <div className="jp-PaddleGpu-view" ref={root}>
       <JobHead job={job} model={model} openNotebook={openNotebook} />
@@ -90,7 +91,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
             aria-selected={tab === key}
             aria-controls={`${id}-panel`}
             tabIndex={tab === key ? 0 : -1}
-            onClick={() => setTab(key)}
+            onClick={() => (model.tab = key)}
           >
             {name}
           </button>
@@ -104,7 +105,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
         aria-labelledby={`${id}-${tab}`}
       >
         {tab === 'overview' && (
-          <Overview model={model} job={job} openLog={() => setTab('log')} />
+          <Overview model={model} job={job} openLog={() => (model.tab = 'log')} />
         )}
         {tab === 'log' && (
           <LogView

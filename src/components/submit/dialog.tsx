@@ -62,6 +62,7 @@ async function ask(
       Dialog.cancelButton({ label: trans.__('Cancel') }),
       Dialog.createButton({
         label: trans.__('As usual'),
+        accept: false, // whatever stands in the fields
         actions: ['reset'],
         className: 'jp-mod-reject'
       }),

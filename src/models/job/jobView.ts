@@ -54,6 +54,21 @@ export class JobView implements IDisposable {
     return this.jobs.get(this.id);
   }
 
+  /** Emitted when another tab of its page is shown. */
+  get turned(): ISignal<this, void> {
+    return this._turned;
+  }
+
+  /** The tab of its page that is shown, kept over a reload; empty: the first one. */
+  get tab(): string {
+    return this._tab;
+  }
+
+  set tab(tab: string) {
+    this._tab = tab;
+    this._turned.emit();
+  }
+
   /** The job is not there: deleted, or never was. */
   get isGone(): boolean {
     return this._isGone;
@@ -191,4 +206,6 @@ export class JobView implements IDisposable {
   private _last: { id: string; metrics: IJobMetrics | null } | null = null;
   private _isDisposed = false;
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _turned = new Signal<this, void>(this);
+  private _tab = '';
 }

@@ -160,6 +160,17 @@ export class Jobs implements IDisposable {
     return published;
   }
 
+  /** A job, asked for where the list does not know it (yet). */
+  async find(id: string): Promise<IJob | undefined> {
+    if (!this.get(id)) {
+      await this._api.job(id).then(
+        job => this.put(job),
+        () => undefined
+      );
+    }
+    return this.get(id);
+  }
+
   /** Start a viewer of the job's curves; answers its address. */
   async openViewer(id: string, viewer: string): Promise<string | null> {
     let url: string | null = null;

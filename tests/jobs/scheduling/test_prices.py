@@ -27,6 +27,8 @@ CARD = Device(id="GPU-1", index=0, vendor="nvidia", name="RTX 4090", memory_tota
 OTHER = Device(id="GPU-2", index=1, vendor="nvidia", name="A100 80GB", memory_total=80 * GIB, memory_free=80 * GIB)
 POLICY = Policy(prices={"RTX 4090": 0.5, "A100": 2.0}, currency="CNY")
 
+ESTIMATED = {"estimated_peak_bytes": 2 << 30, "estimated_device": "RTX 4090"}
+
 
 def test_a_job_keeps_the_price_of_its_devices(tmp_path: Path, spec: Callable[..., Any]) -> None:
     host = HostSample(cpu_count=1, cpu_percent=0.0, memory_total=1, memory_available=1)
@@ -35,12 +37,14 @@ def test_a_job_keeps_the_price_of_its_devices(tmp_path: Path, spec: Callable[...
     jobs = JobService.open(engines, data_folder=tmp_path / "data", settings=FAST, inventory=lambda: seen, policy=POLICY)
     jobs.start()
     try:
-        done = jobs.wait(jobs.submit(spec(resources=Resources(gpus=1)), notebook("1")).id, 120)
+        done = jobs.wait(jobs.submit(spec(resources=Resources(gpus=1), **ESTIMATED), notebook("1")).id, 120)
         assert done.price == Price(hour=0.5, currency="CNY")
         assert done.started is not None
         assert done.ended is not None
         assert done.cost(0.0) == pytest.approx(0.5 * (done.ended - done.started) / 3600)
-        assert " CNY</td>" in report(jobs, done)
+        told = report(jobs, done)
+        assert " CNY</td>" in told
+        assert "2.00 GiB, RTX 4090" in told
         free = jobs.wait(jobs.submit(spec(), notebook("1")).id, 120)
         assert (free.price, free.cost(0.0)) == (None, None)
     finally:

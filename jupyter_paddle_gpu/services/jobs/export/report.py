@@ -37,7 +37,7 @@ table{border-collapse:collapse}th{color:#57606a;font-weight:400;text-align:left;
 th{vertical-align:top}
 td{padding:3px 0;white-space:pre-line;overflow-wrap:anywhere}
 pre{background:#f6f8fa;overflow:auto;padding:8px;font-size:12px}img{max-width:100%}figure{margin:0}
-.curves{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(280px,1fr))}
+.curves{display:grid;gap:16px;grid-template-columns:repeat(auto-fill,minmax(280px,1fr))}
 .cell{margin:12px 0}.cell>small{color:#57606a}.note{background:#fff8c5;padding:8px}
 """
 
@@ -96,6 +96,7 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
             "\n".join(f"{one.name or one.role or one.kind}: {one.before} → {one.after}" for one in spec.differs),
         ),
         ("Estimated peak", human(spec.estimated_allocated_bytes) if spec.estimated_allocated_bytes else ""),
+        ("Estimated on the device", _on_device(job)),
         ("Measured peak", human(measured) if measured else ""),
         ("Attention", job.progress.warning.render(translate) if job.progress.warning else ""),
         ("Last values", "\n".join(f"{name} {value:.5g}" for name, value in job.progress.metrics.items())),
@@ -104,6 +105,15 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
         f"<tr><th>{escape(translate(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows if value
     )
     return f"<h2>{translate('Facts')}</h2><table>{told}</table>"
+
+
+def _on_device(job: Job) -> str:
+    """What the driver would show for the process, with its range, and on which accelerator."""
+    spec, need = job.spec, job.spec.need
+    if not spec.estimated_device or not spec.estimated_peak_bytes:
+        return ""
+    reach = f" ({human(need.low)} – {human(need.high)})" if need and need.high else ""
+    return f"{human(spec.estimated_peak_bytes)}{reach}, {spec.estimated_device}"
 
 
 def _cost(job: Job) -> str:
