@@ -1718,6 +1718,8 @@ export interface components {
             evidence: "measured" | "scan" | "trace";
             /** @default false */
             live: boolean;
+            /** @default false */
+            is_script: boolean;
             /** @default [] */
             questions: components["schemas"]["Question"][];
             /** @default [] */

@@ -278,6 +278,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     live: bool = False
     """Of live objects of a kernel, not of the notebook's cells."""
+    is_script: bool = False
+    """Of a script: places have lines of its file, and no cells that people know."""
     questions: tuple[Question, ...] = ()
     packages: tuple[Package, ...] = ()
     """What the notebook imports and the kernel's Python lacks."""

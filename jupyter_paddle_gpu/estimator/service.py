@@ -23,7 +23,7 @@ from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_FRAMEWORK, OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest, asked_in_a_row
-from . import messages, packages, trainings
+from . import messages, packages, scripts, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import fits
@@ -104,7 +104,8 @@ class EstimateService:
         estimate = self._estimate(
             facts, folder, request, accelerator, rewrite, devices=devices, host_bytes=host_bytes, seen=seen
         )
-        return msgspec.structs.replace(estimate, **_device(request, accelerator), target=request.target or "gpu")
+        estimate = msgspec.structs.replace(estimate, **_device(request, accelerator), target=request.target or "gpu")
+        return scripts.said(estimate) if facts.is_script else estimate
 
     def of_trace(self, trace: Trace, request: EstimateRequest, accelerator: Accelerator | None = None) -> Estimate:
         """The estimate of a step that was traced elsewhere, such as of live objects in a kernel."""

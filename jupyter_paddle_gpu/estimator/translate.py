@@ -291,6 +291,27 @@ NOTES: dict[str, Message] = {
             hint="A job ends there as well, unless the error comes of numbers that are not computed here.",
         ),
         Message(
+            code="no_backward",
+            text="The optimizer steps{place} without a backward pass: nothing is learned.",
+            hint="Call `loss.backward()` before `optimizer.step()`.",
+        ),
+        Message(
+            code="no_gradients",
+            text="No gradient arrives at what the optimizer updates{place}: nothing is learned.",
+            hint="Clear gradients behind `optimizer.step()`, not before it. The loss has to come of the parameters "
+            "that this optimizer was given, without `detach()` and outside of `paddle.no_grad()`.",
+        ),
+        Message(
+            code="gradients_add_up",
+            text="Gradients are not cleared between two updates{place}: each update sums all gradients before it.",
+            hint="Call `optimizer.clear_grad()` behind `optimizer.step()`, unless that is meant.",
+        ),
+        Message(
+            code="never_steps",
+            text="A backward pass runs{place}, and no optimizer steps: nothing is learned.",
+            hint="Call `optimizer.step()` behind `loss.backward()`, and `optimizer.clear_grad()` behind that.",
+        ),
+        Message(
             code="both_refused",
             text="As it is, the notebook does not take images of {images} × {images} pixels with sequences of length "
             "{length}.",

@@ -42,6 +42,11 @@ def test_a_script_has_lines_and_no_cells(cli, tmp_path):
     assert ran.status == 6
     line = 1 + SLIP.splitlines().index(next(one for one in SLIP.splitlines() if "Relu" in one))
     assert ran.out.startswith(f"The script would stop in line {line}: AttributeError")
+    script.write_text(2 * f"{TRAINING.rstrip()}\n")
+    ran = cli("estimate", str(script))
+    first, second = (n for n, one in enumerate(script.read_text().splitlines(), 1) if one.startswith("for "))
+    assert "The script holds 2 trainings" in ran.out and "cell" not in ran.out
+    assert f"line {first} " in ran.out and f"line {second} " in ran.out
 
 
 def test_another_frameworks_notebook_is_told_to_be_one(cli, notebook):

@@ -163,9 +163,7 @@ class EstimateView(View):
             (
                 typed({"training": row.id}) + (" ←" if row.id == self.data.training else ""),
                 row.model or "–",
-                ""
-                if row.where is None
-                else say("cell {cell}, line {line}", cell=row.where.cell + 1, line=row.where.line),
+                self._place(say, row.where),
                 "" if row.batch_size is None else say("batch {batch}", batch=row.batch_size),
                 say("not reached") if row.allocated_peak_bytes is None else size(row.allocated_peak_bytes),
             )
@@ -196,7 +194,11 @@ class EstimateView(View):
         ]
 
     def _place(self, say: Speech, where: Place | None) -> str:
-        return "" if where is None else say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
+        if where is None:
+            return ""
+        if self.data.is_script:
+            return say("line {line}", line=where.line)
+        return say("cell {cell}, line {line}", cell=where.cell + 1, line=where.line)
 
     def _stop(self) -> Message | None:
         """Where the notebook would end with an error."""

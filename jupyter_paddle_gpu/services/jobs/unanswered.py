@@ -10,6 +10,7 @@ import msgspec
 from ...domain.decisions import Limits
 from ...domain.estimates import Estimate, Question, QuestionKind
 from ...domain.messages import Message
+from ...domain.scripts import of_script
 from ...domain.sizes import human
 
 _HINT = "An answer reaches the job as well."
@@ -69,7 +70,8 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
         return (msgspec.structs.replace(_GRAPH, params={"memory": human(limits.memory_bytes)}),)
     if estimate is None or estimate.status != "needs_input":
         return () if estimate is None else tuple(note for note in estimate.notes if note.code in _UNTAKEN)
-    return tuple(_by_kind(estimate.questions))
+    said = tuple(_by_kind(estimate.questions))
+    return tuple(map(of_script, said)) if estimate.is_script else said
 
 
 def _by_kind(questions: tuple[Question, ...]) -> Iterator[Message]:

@@ -7,6 +7,7 @@ import type { IEstimate, ITraining } from '../../domain';
 import { bytes } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
+import { placeWord } from './words';
 
 export function Trainings(props: {
   estimate: IEstimate;
@@ -29,7 +30,7 @@ export function Trainings(props: {
       </label>
       <select
         id={id}
-        title={chosen && inWords(chosen, true, trans)}
+        title={chosen && inWords(chosen, true, training, trans)}
         value={estimate.training ?? training.request.training ?? ''}
         disabled={training.isEstimating}
         onChange={event => void training.ask({ training: event.target.value })}
@@ -37,7 +38,7 @@ export function Trainings(props: {
         {estimate.training === null && <option value="">–</option>}
         {estimate.trainings.map(one => (
           <option key={one.id} value={one.id} disabled={one.allocated_peak_bytes === null}>
-            {inWords(one, tellsBatch, trans)}
+            {inWords(one, tellsBatch, training, trans)}
           </option>
         ))}
       </select>
@@ -46,10 +47,15 @@ export function Trainings(props: {
 }
 
 /** `ResNet · cell 4 · batch 256 · 12.3 GiB`. */
-function inWords(one: ITraining, tellsBatch: boolean, trans: TranslationBundle): string {
+function inWords(
+  one: ITraining,
+  tellsBatch: boolean,
+  training: Training,
+  trans: TranslationBundle
+): string {
   return [
     one.model ?? `${one.id}`,
-    one.where && trans.__('cell %1', one.where.cell + 1),
+    one.where && placeWord(one.where, training, trans),
     tellsBatch && one.batch_size !== null && trans.__('batch %1', one.batch_size),
     one.allocated_peak_bytes === null
       ? trans.__('not reached')

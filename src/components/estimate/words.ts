@@ -2,8 +2,9 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
-import type { IEstimate, Kind } from '../../domain';
+import type { IEstimate, IPlace, Kind } from '../../domain';
 import { duration } from '../../format';
+import type { Training } from '../../models/estimate/training';
 
 /** Seconds below which an answer was known already. */
 const INSTANT = 0.05;
@@ -58,4 +59,11 @@ export function kindNames(trans: TranslationBundle): Record<Kind, string> {
     workspace: trans.__('Workspace'),
     context: trans.__('Device context')
   };
+}
+
+/** Where something stands: a script has lines, and no cells. */
+export function placeWord(place: IPlace, training: Training, trans: TranslationBundle): string {
+  return training.facts?.is_script
+    ? trans.__('line %1', place.line)
+    : trans.__('cell %1', place.cell + 1);
 }

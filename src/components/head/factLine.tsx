@@ -9,6 +9,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
 import { Trainings } from '../estimate/trainings';
+import { placeWord } from '../estimate/words';
 
 /** What code calls it when nothing is said about precision. */
 const FULL_PRECISION = 'fp32';
@@ -109,13 +110,20 @@ function FactWord(props: {
     <button
       type="button"
       className="jp-PaddleGpu-fact"
-      title={[title, trans.__('Go to cell %1', place.cell + 1)].filter(Boolean).join('\n')}
-      aria-label={trans.__('%1, go to cell %2', words, place.cell + 1)}
+      title={[title, goThere(place, training, trans)].filter(Boolean).join('\n')}
+      aria-label={`${words}, ${goThere(place, training, trans)}`}
       onClick={() => training.source.reveal(place.cell)}
     >
       {words}
     </button>
   );
+}
+
+/** What a click on a fact does. */
+function goThere(place: IPlace, training: Training, trans: TranslationBundle): string {
+  return training.facts?.is_script
+    ? trans.__('Open the script')
+    : trans.__('Go to cell %1', place.cell + 1);
 }
 
 /** Whether there is nothing that could run. */
@@ -153,10 +161,10 @@ export function CellLink(props: {
   return (
     <Button
       look="link"
-      title={trans.__('Go to the cell where this stands')}
+      title={goThere(place, training, trans)}
       onClick={() => training.source.reveal(place.cell)}
     >
-      {trans.__('cell %1', place.cell + 1)}
+      {placeWord(place, training, trans)}
     </Button>
   );
 }

@@ -49,6 +49,18 @@ test('one training needs no list', () => {
   expect(shown([LENET], '1').textContent).toBe('');
 });
 
+test('those of a script are named by their lines', () => {
+  const estimate = { trainings: [LENET, RESNET], training: '1' } as unknown as IEstimate;
+  const ofScript = { ...training, facts: { is_script: true } } as unknown as Training;
+  const options = draw(<Trainings estimate={estimate} training={ofScript} />).querySelectorAll(
+    'option'
+  );
+  expect([...options].map(one => one.textContent)).toEqual([
+    'LeNet · line 3 · batch 64 · 5.00 MiB',
+    'ResNet · line 1 · batch 256 · 12.3 GiB'
+  ]);
+});
+
 test('each is named by model, cell, batch and need; one that was not reached cannot be chosen', () => {
   const options = [...shown([LENET, RESNET, LATER], '2').querySelectorAll('option')];
   expect(options.map(one => [one.textContent, one.selected, one.disabled])).toEqual([

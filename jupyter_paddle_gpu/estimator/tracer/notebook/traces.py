@@ -251,7 +251,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
 
 def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
     """The answer where no step was seen."""
-    changes, graphs = runtime.of(Changes), runtime.of(StaticGraphs)
+    watch, changes, graphs = runtime.of(StepWatch), runtime.of(Changes), runtime.of(StaticGraphs)
     if run is not None:
         run.found.ask_needs()
     is_open = run is not None and bool(run.found.questions or run.found.failures)
@@ -273,6 +273,8 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     found["absent_modules"] = shared["absent_modules"]
     if run is not None:
         found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
+    if status == "no_model" and watch.known and (unused := watch.gradients.unused()):
+        notes.append(unused)
     if run is not None and run.found.stop_if_told is not None:
         found[STOP_IF_TOLD] = run.found.stop_if_told
     return found
@@ -337,6 +339,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
     if watch.window is None:
         notes.append({"code": FEW_STEPS, "params": {}})
+    if not processes.kind:  # where several train together, gradients lie in buffers that stay
+        notes += watch.gradients.notes()
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)

@@ -22,6 +22,7 @@ from ..patience import Patience, Waiting
 from . import periods
 from .changes import Changes, parameters
 from .deadline import Deadline
+from .gradients import Gradients
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
@@ -68,7 +69,7 @@ class StepWatch:
         self.runtime = runtime
         self._checks = checks
         self._depth = 0
-        self._known: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.known: weakref.WeakSet[Any] = weakref.WeakSet()
         self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """The number of each optimizer, from 1."""
         self.evaluates = evaluates
@@ -103,8 +104,7 @@ class StepWatch:
         """When what is seen now began: behind the last training."""
         self.optimizers: list[Any] = []
         self.window: tuple[int, int] | None = None
-        self._order: list[int] = []
-        self._ends: list[int] = []
+        self._order, self._ends = list[int](), list[int]()
         self._sizes = Sizes(self.runtime)
         self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
         self.leaves_epoch = False
@@ -114,10 +114,9 @@ class StepWatch:
         self._evaluation: Waiting | None = None
         self._enough = 0
         self._by_hand = UpdatesByHand(self.runtime)
+        self.gradients = Gradients()
         self._steps_by_hand = False
         """Whether an optimizer of the program's own has stepped: no other is waited for."""
-        self._has_collected = False
-        """Whether garbage was collected before the first backward pass."""
 
     def has_window(self) -> bool:
         """Whether a whole step was seen."""
@@ -162,7 +161,7 @@ class StepWatch:
         """An optimizer was made: the step is not whole before it has updated. One constructor may call another."""
         if optimizer in self._made:
             return
-        self._known.add(optimizer)
+        self.known.add(optimizer)
         self._made[optimizer] = len(self._made) + 1
         for parameter in parameters(optimizer):
             count_as_parameter(parameter)
@@ -179,9 +178,9 @@ class StepWatch:
         outlived the collection behind another chapter is left, as Python leaves it for long.
         """
         self.runtime.of(StaticGraphs).check()
-        if not self._has_collected:
-            self._has_collected = True
+        if not self.gradients.passes:
             gc.collect(1)
+        self.gradients.passed()
         if self.probe is not None and self.is_wanted() and self.probe.backward():
             raise StepSeen
 
@@ -192,12 +191,12 @@ class StepWatch:
     def gradient_used(self, tensor: Any) -> None:
         """The program reads or clears a gradient. Without an optimizer that is how it updates by hand: the first one
         after a backward pass tells one step from the next."""
-        if not (self.optimizers or self._known):
+        if not (self.optimizers or self.known):
             self._has_updated(self._by_hand.used(tensor))
 
     def gradients_given(self, losses: list[Any], tensors: list[Any]) -> None:
         """`paddle.grad` has given the gradients of tensors."""
-        if not (self.optimizers or self._known):
+        if not (self.optimizers or self.known):
             self._has_updated(self._by_hand.given(losses, tensors))
 
     def update_by_hand(self, call: Callable[[], Any], trained: Callable[[], Iterable[Any]]) -> Any:
@@ -206,7 +205,7 @@ class StepWatch:
         Args:
             trained: gives its parameters.
         """
-        if self.optimizers or self._known or self._depth:
+        if self.optimizers or self.known or self._depth:
             return call()
         self._depth += 1
         try:
@@ -229,7 +228,7 @@ class StepWatch:
 
     def wrapped(self, optimizer: Any) -> None:
         """Another optimizer updates in this one's place."""
-        self._known.discard(optimizer)
+        self.known.discard(optimizer)
 
     def update(self, optimizer: Any, call: Callable[[], Any]) -> Any:
         """Run an update, in its phase; nested calls (minimize inside step) count once."""
@@ -239,6 +238,7 @@ class StepWatch:
                 raise StepSeen
             if self.runtime.of(Changes).skips_update(plain(optimizer)):
                 return None
+            self.gradients.updating(plain(optimizer))
         self._depth += 1
         amp.before_update(self.runtime, plain(optimizer))
         try:
@@ -299,7 +299,7 @@ class StepWatch:
         self.trainings += 1
         self._more = self._more or MORE.begins(self.runtime.ledger.now)
         self._ended_updates += len(self._ends)
-        self._known -= weakref.WeakSet(self.optimizers)
+        self.known -= weakref.WeakSet(self.optimizers)
         self._begin()
 
     def numbers(self) -> frozenset[int]:
@@ -332,7 +332,7 @@ class StepWatch:
     def _period(self) -> int | None:
         now = self.runtime.ledger.now
         for length in periods.ending(self._order):
-            expected = self._known | weakref.WeakSet(self.optimizers)
+            expected = self.known | weakref.WeakSet(self.optimizers)
             complete = len(set(self._order[-length:])) >= len(expected)
             if complete or self._whole.is_over(now) or (self._idle.is_over(now) and self._others_idle()):
                 return length
@@ -344,7 +344,7 @@ class StepWatch:
         if self.updates < IDLE_UPDATES:
             return False
         updated = {id(p) for optimizer in self.optimizers for p in parameters(optimizer)}
-        idle = [optimizer for optimizer in self._known if optimizer not in self.optimizers]
+        idle = [optimizer for optimizer in self.known if optimizer not in self.optimizers]
         waiting = [p for optimizer in idle for p in parameters(optimizer) if id(p) not in updated]
         if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in waiting):
             return False

@@ -1,0 +1,124 @@
+"""What is said of a notebook, said of a script, which has no cells: its lines are those of its file."""
+
+from __future__ import annotations
+
+import msgspec
+
+from .messages import Message
+
+OF_SCRIPT = {
+    " (cell {cell}, line {line})": Message(code="script", text=" (line {line})"),
+    "The notebook holds {trainings} trainings; this is the one that needs most.": Message(
+        code="script", text="The script holds {trainings} trainings; this is the one that needs most."
+    ),
+    "No training step was found in this notebook.": Message(
+        code="script", text="No training step was found in this script."
+    ),
+    "The training in cell {cell}, line {line} was not reached; what it needs is not known.": Message(
+        code="script", text="The training in line {line} was not reached; what it needs is not known."
+    ),
+    "The notebook ends after its first training step, so the figure is that of a first step.": Message(
+        code="script", text="The script ends after its first training step, so the figure is that of a first step."
+    ),
+    "Behind the first training step the estimate ended with an error (cell {cell}, line {line}): {error}. The figure "
+    "is that of a first step.": Message(
+        code="script",
+        text="Behind the first training step the estimate ended with an error (line {line}): {error}. The figure is "
+        "that of a first step.",
+    ),
+    "Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in cell {cell}, line {line}, "
+    "by the first such one: {error}": Message(
+        code="script",
+        text="Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in line {line}, by "
+        "the first such one: {error}",
+    ),
+    "A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}": Message(
+        code="script",
+        text="A condition that is not computed here decides whether the job ends in line {line}: {error}",
+    ),
+    "Cell {cell}, line {line}, wants {wanted}, which an estimate does without; the training step does not need it.": (
+        Message(
+            code="script",
+            text="Line {line} wants {wanted}, which an estimate does without; the training step does not need it.",
+        )
+    ),
+    "An estimate does without the data of {data_set} (cell {cell}, line {line}); the training step does not need it.": (
+        Message(
+            code="script",
+            text="An estimate does without the data of {data_set} (line {line}); the training step does not need it.",
+        )
+    ),
+    "Cell {cell}, line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an executor runs "
+    "later, and there is no training step to follow.": Message(
+        code="script",
+        text="Line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an executor runs "
+        "later, and there is no training step to follow.",
+    ),
+    "Cell {cell}, line {line} belongs to a static graph, which is not followed: the figure is for the training in "
+    "dynamic mode.": Message(
+        code="script",
+        text="Line {line} belongs to a static graph, which is not followed: the figure is for the training in dynamic "
+        "mode.",
+    ),
+    "The training needs the module “{module}” in cell {cell}, line {line}; it is neither in the kernel's Python nor "
+    "beside the notebook.": Message(
+        code="script",
+        text="The training needs the module “{module}” in line {line}; it is neither in the kernel's Python nor beside "
+        "the script.",
+    ),
+    "Cell {cell} is not valid Python: {error} (line {line}).": Message(
+        code="script", text="The script is not valid Python: {error} (line {line})."
+    ),
+    "Open question: {names}. The job runs without it, and ends in cell {cell}, line {line} where nothing sets it.": (
+        Message(
+            code="script",
+            text="Open question: {names}. The job runs without it, and ends in line {line} where nothing sets it.",
+        )
+    ),
+    "Open question: {names}. The job looks for it where it runs, in cell {cell}, line {line}, and ends there without "
+    "it.": Message(
+        code="script",
+        text="Open question: {names}. The job looks for it where it runs, in line {line}, and ends there without it.",
+    ),
+    "Open question: {names}. The job runs cell {cell}, line {line} as it stands, and ends there if it cannot.": Message(
+        code="script",
+        text="Open question: {names}. The job runs line {line} as it stands, and ends there if it cannot.",
+    ),
+    "Several backward passes or updates are written by hand (the next one in cell {cell}, line {line}), and which of "
+    "them belong together cannot be read.": Message(
+        code="script",
+        text="Several backward passes or updates are written by hand (the next one in line {line}), and which of them "
+        "belong together cannot be read.",
+    ),
+    "The loop clips gradients itself (cell {cell}, line {line}), which float16 has multiplied by its scaler's "
+    "factor.": Message(
+        code="script",
+        text="The loop clips gradients itself (line {line}), which float16 has multiplied by its scaler's factor.",
+    ),
+    "The notebook has several optimizers (the next one in cell {cell}, line {line}), and which models several "
+    "processes would train cannot be read.": Message(
+        code="script",
+        text="The script has several optimizers (the next one in line {line}), and which models several processes "
+        "would train cannot be read.",
+    ),
+    "The notebook trains several times (again in cell {cell}, line {line}), and the change would be of the first "
+    "training alone.": Message(
+        code="script",
+        text="The script trains several times (again in line {line}), and the change would be of the first training "
+        "alone.",
+    ),
+    "Several statements stand in one line where the change would go (cell {cell}, line {line}).": Message(
+        code="script", text="Several statements stand in one line where the change would go (line {line})."
+    ),
+}
+"""What stands in place of each text."""
+
+
+def of_script(message: Message) -> Message:
+    """The same sentence, with those within it, as it is said of a script."""
+    other = OF_SCRIPT.get(message.text)
+    within = {name: of_script(one) for name, one in message.params.items() if isinstance(one, Message)}
+    if other is None and not within:
+        return message
+    text = message.text if other is None else other.text
+    return msgspec.structs.replace(message, text=text, params={**message.params, **within})
