@@ -188,7 +188,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         share: of the run's time the part that is over, 0 to 1, by its training's epochs and steps where it tells them.
         seconds_left: to the end of the running cell.
         final: what has come out until now; follows from `metrics`.
-        warning: that a loss is no number any more.
+        warning: that a loss is no number any more, or that a device was not used.
     """
 
     cell: int | None = None

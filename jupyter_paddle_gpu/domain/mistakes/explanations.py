@@ -94,6 +94,16 @@ _ROWS: Final = (
         r"^FileNotFoundError: .*?'(?P<file>[^']+)'",
         "A job looks for {file} from the notebook's own folder. Put it there, or name the whole path.",
     ),
+    _row(
+        r"^RuntimeError: Cannot download (?P<address>\S+) within retry",
+        "Where the job runs, {address} cannot be reached. Fetch it where there is a network and put it below "
+        "`~/.cache/paddle/dataset`, or give the data set the path of your own copy.",
+    ),
+    _row(
+        r"^RuntimeError: Download from (?P<address>\S+) failed",
+        "Where the job runs, {address} cannot be reached. Fetch it where there is a network and put it into "
+        "`~/.cache/paddle/hapi/weights`, or do without `pretrained=True`.",
+    ),
 )
 
 

@@ -9,6 +9,8 @@ import paddle
 import paddle.nn.functional as F
 import pytest
 from paddle import nn
+from paddle.dataset.common import download
+from paddle.utils.download import get_weights_path_from_url
 
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.mistakes.explanations import next_step, plain
@@ -31,12 +33,16 @@ MISTAKES = {
     "reshape": (lambda: paddle.rand([4, 5]).reshape([3, 7]), "the shape [3, 7]"),
     "samples": (lambda: np.stack([np.zeros(2), np.zeros(3)]), "__getitem__"),
     "name": (lambda: eval("optimiser"), "optimiser has to be defined"),
+    "data set": (lambda: download("http://127.0.0.1:9/mnist.gz", "none", "0"), "`~/.cache/paddle/dataset`"),
+    "weights": (lambda: get_weights_path_from_url("http://127.0.0.1:9/a.pdparams"), "`~/.cache/paddle/hapi/weights`"),
     "file": (lambda: Path("data/train.csv").read_bytes(), "data/train.csv from the notebook's own folder"),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_next_step_of_a_newcomers_mistake_is_told(mistake):
+def test_the_next_step_of_a_newcomers_mistake_is_told(mistake, monkeypatch, tmp_path):
+    monkeypatch.setattr("paddle.dataset.common.DATA_HOME", str(tmp_path))
+    monkeypatch.setattr("paddle.utils.download.WEIGHTS_HOME", str(tmp_path))
     make, told = MISTAKES[mistake]
     with pytest.raises(Exception) as raised:
         make()

@@ -1,0 +1,25 @@
+"""Whether a job trained where it was sent: a Paddle without CUDA trains on the CPU all the same, and holds the card."""
+
+from __future__ import annotations
+
+from ...devices.makers.registry import makers
+from ...domain.jobs import reasons
+from ...domain.jobs.job import Job, JobResult
+from ...domain.messages import Message
+
+
+def unused_device(job: Job, result: JobResult | None) -> Message | None:
+    """What to say of a job that was given a device and whose Paddle cannot use any; None where it could, or trained
+    nothing. Makers with packages of their own have another Paddle than everybody's, which names no CUDA."""
+    if result is None or not job.device_ids or makers().of_device(job.device_ids[0]).paddle is not None:
+        return None
+    if not result.paddle_version or result.cuda_version or not result.host_allocated_bytes:
+        return None
+    told = Message(
+        code="device_not_used",
+        text="It trained on the CPU and held {device} for nothing: Paddle {version} is a build without CUDA there.",
+        hint="Install Paddle for GPUs where the job runs (https://www.paddlepaddle.org.cn/install/quick), or choose "
+        "the CPU in the submit dialogue.",
+        params={"device": ",".join(job.device_ids), "version": result.paddle_version},
+    )
+    return reasons.called(told, job.device_names)
