@@ -206,6 +206,11 @@ export class Api {
     return this._post(`jobs/${encodeURIComponent(id)}/notebook`, {});
   }
 
+  /** The notebook as executed so far. */
+  executed(id: string): Promise<object> {
+    return this._get(`jobs/${encodeURIComponent(id)}/notebook/file`);
+  }
+
   /** Contents path of a job's source; null where the server does not show it. */
   async source(id: string): Promise<string | null> {
     const path = `jobs/${encodeURIComponent(id)}/notebook`;

@@ -397,6 +397,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{id}/notebook/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** The notebook as executed so far */
+        get: operations["getExecuted"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{id}/statistics": {
         parameters: {
             query?: never;
@@ -4576,6 +4595,29 @@ export interface operations {
                         /** @description None where it lies outside the folder that the server shows */
                         source: string | null;
                     };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getExecuted: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A notebook (nbformat 4), as the job has written it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
                 };
             };
             default: components["responses"]["Error"];

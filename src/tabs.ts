@@ -51,6 +51,7 @@ export class Tabs {
         const content = new JobWidget(
           this._context,
           view,
+          this._documents.registry,
           (...where) => void this.openNotebook(...where),
           (...where) => void this._openFile(...where)
         );

@@ -8,6 +8,7 @@ import * as React from 'react';
 import { AppProvider, type IApp } from './components/common/context';
 import { focusHeading } from './components/common/keptFocus';
 import { whenOpened } from './components/common/opened';
+import type { Registry } from './components/job/executed';
 import type { OpenFile, OpenNotebook } from './components/job/jobPage';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
@@ -32,6 +33,7 @@ export class JobWidget extends Page {
   constructor(
     private readonly _app: IApp,
     readonly model: JobView,
+    private readonly _registry: Registry,
     private readonly _openNotebook: OpenNotebook,
     private readonly _openFile: OpenFile
   ) {
@@ -58,6 +60,7 @@ export class JobWidget extends Page {
       <AppProvider value={this._app}>
         <JobPage
           model={this.model}
+          registry={this._registry}
           openNotebook={this._openNotebook}
           openFile={this._openFile}
         />

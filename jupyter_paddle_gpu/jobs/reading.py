@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterable
@@ -18,7 +19,7 @@ from ..engines import own_files
 from ..engines.base import JobFolder
 from . import reconciler
 from .folder import ranks
-from .folder.figures import read_figures
+from .folder.figures import NOTEBOOK_BYTES, read_figures
 from .folder.log import LogReaders
 from .folder.metrics import MetricHistories
 from .folder.statistics import History
@@ -101,19 +102,28 @@ class JobReader:
                 id=job_id,
             ) from error
 
+    def executed(self, job_id: str) -> bytes:
+        """The notebook as executed so far, as JSON in which texts are whole, not lists of lines.
+
+        Raises:
+            PaddleGpuError: `no_such_job` (404), `nothing_executed` (409), also where a job has left no notebook there.
+        """
+        import nbformat.v4  # of the faces only the server wants it
+
+        self.store.get(job_id)
+        try:
+            written = own_files.read(self.folder_of(job_id).notebook, NOTEBOOK_BYTES)
+            return json.dumps(nbformat.v4.reads(written.decode())).encode()
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise _nothing_executed(job_id) from error
+
     def publish(self, job_id: str) -> Path:
         """Copy the notebook as executed so far to the job's output path. Raises `PaddleGpuError`."""
         job = self.store.get(job_id)
         try:
             return reconciler.publish(job, self.folder_of(job_id))
         except FileNotFoundError as error:
-            raise PaddleGpuError(
-                "nothing_executed",
-                "Job {id} has executed nothing yet.",
-                hint="Wait for it to start.",
-                status=409,
-                id=job_id,
-            ) from error
+            raise _nothing_executed(job_id) from error
         except own_files.LinkError as error:
             raise PaddleGpuError(
                 "link_refused",
@@ -140,3 +150,13 @@ class JobReader:
             if job.state in ENDED or (deadline is not None and time.monotonic() >= deadline):
                 return job
             time.sleep(self.settings.wait_seconds)
+
+
+def _nothing_executed(job_id: str) -> PaddleGpuError:
+    return PaddleGpuError(
+        "nothing_executed",
+        "Job {id} has executed nothing yet.",
+        hint="Wait for it to start.",
+        status=409,
+        id=job_id,
+    )

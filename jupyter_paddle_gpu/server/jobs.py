@@ -145,6 +145,17 @@ class PublishHandler(PaddleGpuHandler):
         await self.answer({"path": path, "source": self.services.contents_path(job.spec.notebook)})
 
 
+class ExecutedHandler(PaddleGpuHandler):
+    """GET jobs/<id>/notebook/file."""
+
+    _track_activity = False
+
+    @permitted("read")
+    async def get(self, job_id: str) -> None:
+        """Answer the notebook as executed so far, to be looked at; nothing is written."""
+        self.answer_bytes(await self.context.call(self.services.jobs.executed, job_id))
+
+
 class StatisticsHandler(PaddleGpuHandler):
     """GET jobs/<id>/statistics."""
 

@@ -37,6 +37,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (_JOB + r"/move", jobs.MoveHandler),
         (_JOB + r"/rerun", jobs.RerunHandler),
         (_JOB + r"/notebook", jobs.PublishHandler),
+        (_JOB + r"/notebook/file", jobs.ExecutedHandler),
         (_JOB + r"/statistics", jobs.StatisticsHandler),
         (_JOB + r"/figures", jobs.FiguresHandler),
         (_JOB + r"/metrics", jobs.MetricsHandler),

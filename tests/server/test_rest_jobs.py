@@ -82,6 +82,11 @@ async def test_a_job_from_submit_to_its_notebook(api, submit, ended, jp_fetch, j
     assert whole.body.decode() == "".join(f"{line['x']}\n" for line in page["lines"])
 
     _, paths = await api("GET", "jobs", job["id"], "notebook")
+    status, executed = await api("GET", "jobs", job["id"], "notebook/file")
+    assert status == 200
+    (cell,) = executed["cells"]
+    assert cell["source"].startswith("for n in range(5):\n"), "a text, not a list of lines"
+    assert cell["outputs"][0]["text"] == "".join(f"line {n}\n" for n in range(5))
     status, published = await api("POST", "jobs", job["id"], "notebook")
     assert paths == published
     short = job["id"].rsplit("-", 1)[-1]
@@ -232,6 +237,16 @@ async def test_a_run_with_other_values_and_what_tells_it_from_the_last_one(api, 
     assert (status, error["code"]) == (400, "bad_body")
 
 
+async def test_what_a_job_left_in_its_notebooks_place_is_no_notebook(api, submit, ended, data_folder):
+    _, job = await submit("print(1)")
+    await ended(job["id"])
+    (written,) = data_folder.rglob(f"{job['id']}/notebook.ipynb")
+    for left in (b"", b"[]", b"{}", b'{"cells": 3}', b'{"cells": [{}]}', b"\xff", b"[" * 100_000):
+        written.write_bytes(left)
+        status, error = await api("GET", "jobs", job["id"], "notebook", "file")
+        assert (status, error["code"]) == (409, "nothing_executed")
+
+
 async def test_pictures_of_the_notebook_are_those_it_has_drawn(api, submit, ended):
     draws = "from IPython.display import Image, SVG, display\nfor n in range(30):\n    display(Image(data=bytes([n])))"
     _, job = await submit("print(1)", draws, "SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')")
@@ -321,6 +336,7 @@ ROUTES = (
     ("POST", "rerun"),
     ("GET", "notebook"),
     ("POST", "notebook"),
+    ("GET", "notebook/file"),
     ("GET", "metrics"),
     ("GET", "figures"),
     ("GET", "metrics/file"),

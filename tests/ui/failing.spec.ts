@@ -42,5 +42,11 @@ test('a training that fails names the cell and the next step', async ({ page, se
     await page.keyboard.press('Tab');
     expect(await page.evaluate(() => document.activeElement !== document.body)).toBe(true);
     await view.getByRole('tab', { name }).focus();
+    if (name === 'Notebook') {
+      // What was executed, to be read here.
+      const executed = view.getByRole('group', { name: 'Executed copy' }).locator('.jp-Cell');
+      await expect(executed.nth(5)).toContainText('one_hot = np.eye(4');
+      await expect(executed.nth(5).locator('.jp-OutputArea')).toContainText('Error');
+    }
   }
 });

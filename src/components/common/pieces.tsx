@@ -134,6 +134,15 @@ export function Muted(props: { children: React.ReactNode }): JSX.Element {
   return <span className="jp-PaddleGpu-muted">{props.children}</span>;
 }
 
+/** Things beside each other; with `wrap` they take further lines where there is no room. */
+export function Row(props: { wrap?: boolean; children: React.ReactNode }): JSX.Element {
+  return (
+    <div className={`jp-PaddleGpu-row${props.wrap ? ' jp-PaddleGpu-wrap' : ''}`}>
+      {props.children}
+    </div>
+  );
+}
+
 /** Takes the room that is left in a row, so that what follows stands at its end. */
 export function Space(): JSX.Element {
   return <span className="jp-PaddleGpu-space" />;

@@ -6,7 +6,7 @@ import * as React from 'react';
 import type { IVerdict } from '../../domain';
 import { bytes } from '../../format';
 import { useApp } from '../common/context';
-import { Button } from '../common/pieces';
+import { Button, Row } from '../common/pieces';
 import { Sentence } from './sentence';
 import { Unchecked } from './unchecked';
 import { markedName } from './words';
@@ -47,7 +47,7 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
         <ul>
           {listed.map(verdict => (
             <li key={verdict.device_id || verdict.device_name} data-fit={verdict.fit}>
-              <div className="jp-PaddleGpu-row">
+              <Row>
                 <span className="jp-PaddleGpu-space">
                   {verdict.device_name} <Unchecked device={verdict} />
                 </span>
@@ -59,7 +59,7 @@ export function Catalogue({ verdicts }: { verdicts: readonly IVerdict[] }): JSX.
                     {bytes(verdict.free_bytes)}
                   </span>
                 )}
-              </div>
+              </Row>
               <Sentence verdict={verdict} />
             </li>
           ))}

@@ -16,7 +16,7 @@ import type { PanelModel } from '../../models/panel';
 import { Sparkline } from '../../plots';
 import { useApp } from '../common/context';
 import { Info, NO_BREAK } from '../common/info';
-import { Bar, type IBarPart } from '../common/pieces';
+import { Bar, type IBarPart, Row } from '../common/pieces';
 import { Sentence } from './sentence';
 import { Unchecked } from './unchecked';
 import { details, deviceName, figures, shortName } from './words';
@@ -171,7 +171,7 @@ export function Host(props: {
   const share = (size: number) => (100 * size) / host.memory_total;
   return (
     <div className="jp-PaddleGpu-device">
-      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+      <Row wrap>
         <b>{trans.__('This machine')}</b>
         <span
           className="jp-PaddleGpu-name jp-PaddleGpu-muted"
@@ -186,7 +186,7 @@ export function Host(props: {
           <span className="jp-mod-unit">{trans.__('CPU')} </span>
           {`${Math.round(host.cpu_percent)} %`}
         </span>
-      </div>
+      </Row>
       {(need !== null || !besides) && (
         <Bar
           label={trans.__('%1 of %2 in use', bytes(used), bytes(host.memory_total))}

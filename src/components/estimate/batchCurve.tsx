@@ -19,7 +19,7 @@ import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp, useWidth } from '../common/context';
 import { Info } from '../common/info';
-import { Button, Muted, Space } from '../common/pieces';
+import { Button, Muted, Row, Space } from '../common/pieces';
 import { markedName, shortName } from '../devices/words';
 import { chartHeight, roundSizes } from './scale';
 
@@ -105,7 +105,7 @@ export function BatchCurve(props: {
   const beyond = limits.find(({ batch }) => batch > end);
   return (
     <div className="jp-PaddleGpu-batch">
-      <div className="jp-PaddleGpu-row">
+      <Row>
         <h2>{trans.__('Batch size')}</h2>
         <Info about={trans.__('Batch size')}>
           {[
@@ -130,7 +130,7 @@ export function BatchCurve(props: {
             {bytes(value.bytes)}
           </Muted>
         )}
-      </div>
+      </Row>
       <div ref={ref} className="jp-PaddleGpu-batchPlot">
         {width > 0 && (
           <svg width={width} height={height} aria-hidden="true">

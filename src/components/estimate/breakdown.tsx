@@ -5,7 +5,7 @@ import * as React from 'react';
 import { type IEstimate, KINDS } from '../../domain';
 import { bytes } from '../../format';
 import { useApp } from '../common/context';
-import { Bar, Button } from '../common/pieces';
+import { Bar, Button, Row } from '../common/pieces';
 import { Inside } from './inside';
 import { kindNames } from './words';
 
@@ -36,7 +36,7 @@ export function Breakdown({ estimate }: { estimate: IEstimate }): JSX.Element | 
           title: `${names[kind]}: ${bytes(parts[kind])}`
         }))}
       />
-      <div className="jp-PaddleGpu-row">
+      <Row>
         <dl className={`jp-PaddleGpu-legend${all ? '' : ' jp-mod-short'}`}>
           {(all ? largest : largest.slice(0, NAMED)).map(kind => (
             <div key={kind}>
@@ -51,7 +51,7 @@ export function Breakdown({ estimate }: { estimate: IEstimate }): JSX.Element | 
         <Button look="link" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? trans.__('less') : trans.__('all')}
         </Button>
-      </div>
+      </Row>
       {all && <Inside estimate={estimate} />}
     </div>
   );

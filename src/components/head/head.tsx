@@ -7,7 +7,7 @@ import type { IDecision } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Button, Space } from '../common/pieces';
+import { Button, Row, Space } from '../common/pieces';
 import { deviceNames } from '../devices/words';
 import { PRODUCT } from '../../tokens';
 import { FactLine } from './factLine';
@@ -18,7 +18,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
   const { behind } = model.notebook;
   return (
     <div className="jp-PaddleGpu-head">
-      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+      <Row wrap>
         <h1
           className="jp-PaddleGpu-name"
           title={
@@ -31,7 +31,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
         </h1>
         <Space />
         {training && <Fit model={model} training={training} />}
-      </div>
+      </Row>
       {behind && (
         <Button look="link" onClick={() => model.notebook.leave()}>
           {trans.__('Back to %1', behind.name)}

@@ -8,7 +8,7 @@ import type { JobView } from '../../models/job/jobView';
 import { byRole, jobTitle, seconds } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
 import { useApp, useTick } from '../common/context';
-import { Bar, Button, Chip, Muted, Space } from '../common/pieces';
+import { Bar, Button, Chip, Muted, Row, Space } from '../common/pieces';
 import { Star } from '../jobsPage/star';
 import { StateSign, StopButton } from '../jobs/state';
 import { ViewerButtons } from '../jobs/viewers';
@@ -30,7 +30,7 @@ export function JobHead(props: {
   const devices = job.device_ids.length || job.spec.resources.gpus;
   return (
     <div className="jp-PaddleGpu-viewHead">
-      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+      <Row wrap>
         <StateSign state={job.state} />
         <h1>{jobTitle(job, trans, language, model.jobs.moment(job, language))}</h1>
         <Star jobs={model.jobs} job={job} />
@@ -77,7 +77,7 @@ export function JobHead(props: {
           )}
           <Button onClick={() => run(CommandIDs.rerunWith)}>{trans.__('Re-run with…')}</Button>
         </div>
-      </div>
+      </Row>
       {running && job.progress.cells_total > 0 && (
         <Bar
           thin

@@ -11,7 +11,7 @@ import {
   measuredPeak
 } from '../../domain';
 import { bytes } from '../../format';
-import { Bar, Muted, Note, Space } from '../common/pieces';
+import { Bar, Muted, Note, Row, Space } from '../common/pieces';
 import { useApp } from '../common/context';
 
 interface IRow {
@@ -99,12 +99,12 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
       ) : null}
       {shown.map(row => (
         <div key={row.name} className="jp-PaddleGpu-memoryRow">
-          <div className="jp-PaddleGpu-row">
+          <Row>
             <b>{row.name}</b>
             <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">{row.what}</span>
             <Space />
             <span>{bytes(row.size)}</span>
-          </div>
+          </Row>
           <Bar
             label={`${row.name}: ${bytes(row.size)}`}
             parts={[{ share: (100 * (row.size ?? 0)) / highest, look: row.look }]}

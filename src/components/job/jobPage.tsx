@@ -10,6 +10,7 @@ import { ConnectionNote } from '../common/connection';
 import { focusHeading, useKeptFocus } from '../common/keptFocus';
 import { useApp, useSignal } from '../common/context';
 import { ActionFailure } from '../jobs/actionFailure';
+import type { Registry } from './executed';
 import { Facts } from './facts';
 import { Figures } from './figures';
 import { JobHead } from './head';
@@ -37,6 +38,8 @@ export type OpenFile = (job: IJob, place: IFilePlace) => void;
 
 export interface IJobPageProps {
   model: JobView;
+  /** Draws notebooks. */
+  registry: Registry;
   openNotebook: OpenNotebook;
   openFile: OpenFile;
 }
@@ -59,7 +62,7 @@ export function JobPage(props: IJobPageProps): JSX.Element {
 
 function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
   const { trans } = useApp();
-  const { model, job, openNotebook, openFile } = props;
+  const { model, job, registry, openNotebook, openFile } = props;
   const root = useKeptFocus<HTMLDivElement>();
   React.useEffect(() => focusHeading(root.current?.parentElement), []);
   useSignal(model.turned);
@@ -119,6 +122,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
           <NotebookTab
             model={model}
             job={job}
+            registry={registry}
             openSource={() => openNotebook(job, 'source', null)}
             openExecuted={() => openNotebook(job, 'executed', null)}
           />

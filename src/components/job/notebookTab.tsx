@@ -8,15 +8,17 @@ import type { JobView } from '../../models/job/jobView';
 import { useApp } from '../common/context';
 import { Busy, Button } from '../common/pieces';
 import { CodeDifference } from './codeDifference';
+import { Executed, type Registry } from './executed';
 
 export function NotebookTab(props: {
   model: JobView;
   job: IJob;
+  registry: Registry;
   openSource: () => void;
   openExecuted: () => void;
 }): JSX.Element {
   const { trans, language } = useApp();
-  const { model, job, openSource, openExecuted } = props;
+  const { model, job, registry, openSource, openExecuted } = props;
   const last = model.last?.job;
   const [found, setFound] = React.useState<IComparison | Error | null>(null);
   React.useEffect(() => {
@@ -72,6 +74,7 @@ export function NotebookTab(props: {
           )}
         </>
       )}
+      {job.started !== null && <Executed model={model} job={job} registry={registry} />}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { type IJob, isEnded, type ISweep } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Busy, Button, Section } from '../common/pieces';
+import { Busy, Button, Row, Section } from '../common/pieces';
 import { JobItem } from './row';
 import { SweepItem } from './sweepItem';
 import { stateName } from './words';
@@ -94,7 +94,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
           {trans.__('No job is like this.')}
         </p>
       )}
-      <div className="jp-PaddleGpu-row">
+      <Row>
         {rest > 0 && (
           <Button look="link" onClick={() => setMost(most === SHOWN ? MORE : most + MORE)}>
             {trans._n('Show more (%1)', 'Show more (%1)', rest)}
@@ -105,7 +105,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
             {trans.__('Show fewer')}
           </Button>
         )}
-      </div>
+      </Row>
     </Section>
   );
 }

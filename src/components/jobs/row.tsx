@@ -8,7 +8,7 @@ import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
-import { Bar, Button, Note, Space } from '../common/pieces';
+import { Bar, Button, Note, Row, Space } from '../common/pieces';
 import { QueueButtons } from './queueing';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
@@ -78,7 +78,7 @@ function JobRow(props: IItemProps): JSX.Element {
       aria-label={job.spec.name}
       ref={row}
     >
-      <div className="jp-PaddleGpu-row">
+      <Row>
         <StateSign state={job.state} />
         <JobTitle job={job} jobs={model.jobs} />
         <Button
@@ -90,7 +90,7 @@ function JobRow(props: IItemProps): JSX.Element {
         >
           <span aria-hidden="true">{expanded ? '▾' : '▸'}</span>
         </Button>
-      </div>
+      </Row>
       <Remarks job={job} />
       {running && job.progress.cells_total > 0 && (
         <Bar

@@ -9,7 +9,7 @@ import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { useApp, useSignal } from '../common/context';
-import { Bar } from '../common/pieces';
+import { Bar, Row } from '../common/pieces';
 import { Unchecked } from '../devices/unchecked';
 import { deviceName, figures, shortName } from '../devices/words';
 import { Remarks } from './remarks';
@@ -39,11 +39,11 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
           data-state={job.state}
           aria-label={job.spec.name}
         >
-          <div className="jp-PaddleGpu-row">
+          <Row>
             <StateSign state={job.state} />
             <JobTitle job={job} jobs={model.jobs} />
             <StopButton job={job} model={model} />
-          </div>
+          </Row>
           <Bar
             thin
             label={trans.__('%1 percent done', Math.round(share(job)))}

@@ -6,7 +6,7 @@ import type { ISweep, JobState } from '../../domain';
 import { metric } from '../../format';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Bar, Button } from '../common/pieces';
+import { Bar, Button, Row } from '../common/pieces';
 import { sweepProgress, sweepShare, valuesOf } from '../plans/words';
 import { StateSign } from './state';
 
@@ -22,7 +22,7 @@ export function SweepItem({ sweep }: { sweep: ISweep }): JSX.Element {
       data-sweep={sweep.id}
       aria-label={sweep.name}
     >
-      <div className="jp-PaddleGpu-row">
+      <Row>
         <StateSign state={sweep.state as JobState} />
         <div className="jp-PaddleGpu-jobTitle">
           <Button
@@ -35,7 +35,7 @@ export function SweepItem({ sweep }: { sweep: ISweep }): JSX.Element {
           </Button>
           <span className="jp-PaddleGpu-muted jp-PaddleGpu-jobSays">{progress}</span>
         </div>
-      </div>
+      </Row>
       {sweep.state === 'running' && (
         <Bar thin label={progress} parts={[{ share: sweepShare(sweep), look: 'need' }]} />
       )}

@@ -9,7 +9,7 @@ import { CommandIDs } from '../../tokens';
 import { ConnectionNote } from '../common/connection';
 import { useApp, useSignal } from '../common/context';
 import { focusHeading, useKeptFocus } from '../common/keptFocus';
-import { Busy, Button, Space } from '../common/pieces';
+import { Busy, Button, Row, Space } from '../common/pieces';
 import { ActionFailure } from '../jobs/actionFailure';
 import { ScheduleList } from '../plans/scheduleList';
 import { Comparison } from './comparison';
@@ -36,7 +36,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
   return (
     <div className="jp-PaddleGpu-jobsPage" ref={root}>
       <div className="jp-PaddleGpu-jobsHead">
-        <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+        <Row wrap>
           <h1>{trans.__('Jobs')}</h1>
           <span className="jp-PaddleGpu-muted" role="status">
             {model.isFiltered ? trans.__('%1 of %2', shown.length, own.length) : own.length}
@@ -46,7 +46,7 @@ export function JobsPage(props: { model: Model; events: EventStream }): JSX.Elem
           </span>
           <Space />
           <Actions model={model} />
-        </div>
+        </Row>
         <Filters model={model} />
       </div>
       <ConnectionNote events={events} retry={() => events.retry()} />

@@ -6,7 +6,7 @@ import type { ISchedule } from '../../domain';
 import type { Plans } from '../../models/plans/plans';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Muted, Note, Space } from '../common/pieces';
+import { Button, Muted, Note, Row, Space } from '../common/pieces';
 import { dateIn, scheduleState } from './words';
 
 export function ScheduleList({ plans }: { plans: Plans }): JSX.Element | null {
@@ -51,7 +51,7 @@ function Item({ schedule, plans }: { schedule: ISchedule; plans: Plans }): JSX.E
   const { state, dates, zone, last, note } = schedule;
   return (
     <li data-state={state} data-schedule={schedule.id}>
-      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+      <Row wrap>
         <b title={schedule.notebook}>{schedule.name}</b>
         <span>{schedule.when.message.replaceAll('`', '')}</span>
         {state !== 'active' && <Muted>{scheduleState(state, trans)}</Muted>}
@@ -78,7 +78,7 @@ function Item({ schedule, plans }: { schedule: ISchedule; plans: Plans }): JSX.E
         >
           {trans.__('Delete')}
         </Button>
-      </div>
+      </Row>
       <div className="jp-PaddleGpu-muted jp-PaddleGpu-small">
         {[
           dates.length

@@ -8,7 +8,7 @@ import type { Plans } from '../../models/plans/plans';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Note, Space } from '../common/pieces';
+import { Button, Note, Row, Space } from '../common/pieces';
 import { WideTable } from '../common/wideTable';
 import { StateSign } from '../jobs/state';
 import { Parallel } from './parallel';
@@ -31,7 +31,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
   const why = sweep.trials.find(({ state }) => state === 'refused')?.why;
   return (
     <section className="jp-PaddleGpu-sweep" aria-label={trans.__('Trials of %1', sweep.name)}>
-      <div className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
+      <Row wrap>
         <label className="jp-PaddleGpu-row">
           <span>{trans.__('Best by')}</span>
           <select
@@ -77,7 +77,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
             {trans.__('Delete with its jobs')}
           </Button>
         )}
-      </div>
+      </Row>
       {why && <Note kind="warning" message={why} />}
       <div className="jp-PaddleGpu-sweepBody">
         <Parallel sweep={sweep} marked={marked} mark={mark} />

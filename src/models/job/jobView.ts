@@ -119,6 +119,11 @@ export class JobView implements IDisposable {
     return this._figures;
   }
 
+  /** The notebook as executed so far. */
+  executed(): Promise<object> {
+    return this._api.executed(this.id);
+  }
+
   /** What this job has otherwise than another one, code included. */
   compare(other: string): Promise<IComparison> {
     return this._api.compare(other, this.id);
