@@ -1,4 +1,4 @@
-"""Whether a job trained where it was sent: a Paddle without CUDA trains on the CPU all the same, and holds the card."""
+"""Whether a job trained where it was sent: a Paddle for the CPU trains there all the same, and holds the card."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def unused_device(job: Job, result: JobResult | None) -> Message | None:
         return None
     told = Message(
         code="device_not_used",
-        text="It trained on the CPU and held {device} for nothing: Paddle {version} is a build without CUDA there.",
+        text="It trained on the CPU and held {device} for nothing: Paddle {version} is a build for the CPU there.",
         hint="Install Paddle for GPUs where the job runs (https://www.paddlepaddle.org.cn/install/quick), or choose "
-        "the CPU in the submit dialogue.",
+        "the CPU in the submit dialog.",
         params={"device": ",".join(job.device_ids), "version": result.paddle_version},
     )
     return reasons.called(told, job.device_names)
