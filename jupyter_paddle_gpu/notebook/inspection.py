@@ -21,7 +21,7 @@ from .training.batches import BatchReader
 from .training.loop import TrainingReader
 from .training.losses import LossReader
 from .training.models import ModelReader
-from .training.precision import read_amp, read_distribution, read_processes
+from .training.precision import read_amp, read_distribution, read_processes, spawned_in_a_cell
 from .training.roles import read_roles
 
 _PADDLE = LIBRARIES | {"paddle"}
@@ -66,6 +66,8 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     problems = [cell.problem for cell in cells if cell.problem is not None]
     if other:
         problems.append(msgspec.structs.replace(_OTHER_FRAMEWORK, params={"framework": other}))
+    if not is_script(source.path) and (function := spawned_in_a_cell(code, names, foreign)):
+        problems.append(msgspec.structs.replace(_SPAWNED_IN_A_CELL, params={"function": function}))
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,
@@ -110,6 +112,12 @@ _OTHER_FRAMEWORK = Message(
     code=OTHER_FRAMEWORK,
     text="This notebook trains with {framework}; only trainings of Paddle are estimated.",
     hint="It can be submitted all the same, and runs as it is.",
+)
+_SPAWNED_IN_A_CELL = Message(
+    code="spawned_in_a_cell",
+    text="The processes that `spawn` starts do not find {function}: it stands in a cell, which they do not have.",
+    hint="Call {function} without `spawn`: a job on several devices runs once for each of them. Or write it into a "
+    "module beside the notebook, as by `%%writefile`, and import it from there.",
 )
 _TOO_DEEP = Message(
     code="notebook_too_deep",

@@ -305,6 +305,20 @@ def test_another_language_is_a_problem_and_no_error(inspect: Inspect) -> None:
     assert facts.kernel_name == "ir"
 
 
+def test_a_function_of_a_cell_that_spawn_is_to_run_is_a_problem(inspect: Inspect, subtests) -> None:
+    made = "import paddle.distributed as dist\nfrom paddle.distributed import spawn\ndef train(): pass"
+    for line, found in {
+        "dist.spawn(train, nprocs=2)": True,
+        "if __name__ == '__main__':\n    spawn(func=train, args=(1,))": True,
+        "spawn(train, start_method='fork')": False,
+        "from trainer import fit\nspawn(fit)": False,
+        "train()": False,
+    }.items():
+        with subtests.test(line=line):
+            codes = [problem.code for problem in inspect(made, line).problems]
+            assert codes == (["spawned_in_a_cell"] if found else [])
+
+
 def test_an_empty_notebook_trains_nothing(inspect: Inspect) -> None:
     facts = inspect()
     assert (facts.loop, facts.model, facts.problems) == ("none", None, ())

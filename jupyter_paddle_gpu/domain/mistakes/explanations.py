@@ -91,6 +91,12 @@ _ROWS: Final = (
         "defined in a cell above.",
     ),
     _row(
+        r"^Exception: Process \d+ terminated with exit code 1\.",
+        "A process that `spawn` started has ended at once; its own error stands before this one in the log. It finds "
+        "no function of a cell: call that one without `spawn`, as a job on several devices runs once for each of "
+        "them, or import it from a module beside the notebook.",
+    ),
+    _row(
         r"^FileNotFoundError: .*?'(?P<file>[^']+)'",
         "A job looks for {file} from the notebook's own folder. Put it there, or name the whole path.",
     ),

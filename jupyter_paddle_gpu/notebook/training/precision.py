@@ -103,6 +103,22 @@ def _distribution_of(path: str) -> str:
     return "data_parallel" if path.endswith(".DataParallel") else ""
 
 
+def spawned_in_a_cell(code: Code, names: Names, foreign: set[Place]) -> str:
+    """The name of a function of a cell that new processes are to run; empty where there is none.
+
+    They import it from the notebook's `__main__`, which is not theirs; a forked process has it.
+    """
+    for call in code.of_type(ast.Call):
+        if names.qualified(call.func) != "paddle.distributed.spawn":
+            continue
+        function, method = names.argument(call, "func", 0), names.argument(call, "start_method")
+        if not isinstance(function, ast.Name) or (method is not None and names.fact(method).value != "spawn"):
+            continue
+        if any(code.place(made) not in foreign for made in code.functions.get(function.id, ())):
+            return function.id
+    return ""
+
+
 def read_processes(code: Code, names: Names, magics: list[tuple[int, Magic]]) -> Fact | None:
     """How many processes train together: `spawn(..., nprocs=)`, or the launcher's devices on a `!` line."""
     for call in code.of_type(ast.Call):

@@ -66,6 +66,12 @@ def test_what_paddle_says_of_its_own_code_is_left_out():
     assert plain("my own words [Hint: none]") == "my own words [Hint: none]"
 
 
+def test_a_process_that_does_not_find_what_it_is_to_run_is_explained():
+    reason = reasons.cell_error(2, 2, "Exception", "Process 1 terminated with exit code 1.")
+    assert "without `spawn`" in reason.render_hint()
+    assert "进程" in reason.render_hint(translator("zh"))
+
+
 def test_an_error_that_nobody_knows_keeps_the_usual_step():
     assert next_step("ValueError: my own words") is None
     assert "Correct the cell" in reasons.cell_error(1, 3, "ValueError", "my own words").render_hint()
