@@ -10,8 +10,8 @@ from ...domain.messages import Message
 
 def unused_device(job: Job, result: JobResult | None) -> Message | None:
     """What to say of a job that was given a device and whose Paddle cannot use any; None where it could, or trained
-    nothing. Makers with packages of their own have another Paddle than everybody's, which names no CUDA."""
-    if result is None or not job.device_ids or makers().of_device(job.device_ids[0]).paddle is not None:
+    nothing. What the Paddle of makers says of itself whom nobody has checked on hardware is not known."""
+    if result is None or not job.device_ids or not makers().of_device(job.device_ids[0]).checked:
         return None
     if not result.paddle_version or result.cuda_version or not result.host_allocated_bytes:
         return None

@@ -23,6 +23,7 @@ TRAINED = {"paddle_version": "3.3.1", "host_allocated_bytes": 4096}
         (("GPU-0",), {}, False),
         ((), TRAINED, False),
         (("ascend-0000:81:00.0",), TRAINED, False),
+        (("amd-0000:81:00.0",), TRAINED, False),
     ],
 )
 def test_a_paddle_without_cuda_that_was_given_a_card_is_told(spec, devices, result, said) -> None:
