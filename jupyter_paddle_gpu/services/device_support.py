@@ -23,19 +23,25 @@ for name in sys.argv[1:]:
         pass
 print(json.dumps(found))
 """
+_USUAL = ("paddlepaddle-gpu", "paddlepaddle")
+"""Everybody's Paddle, for devices and for the CPU alone."""
 LONGEST_SECONDS = 30.0
 """For the kernel's Python to say what is installed in it."""
 
 
 def examine(inventory: Inventory, python: Callable[[], Path], root: Path = Path("/")) -> Iterator[Check]:
-    """Findings for each maker that has a device here and none of Paddle's usual packages.
+    """Findings for each maker that has a device here: whether the kernel's Paddle is one for it, and of those that
+    nobody has checked on hardware what is known.
 
     Args:
         python: the kernel's interpreter; asked only where there is such a device. May raise `PaddleGpuError`.
     """
     for maker in makers().rows.values():
         ids = [device.id for device in inventory.devices if device.vendor == maker.name and not device.simulated]
-        if not ids or maker.checked:
+        if not ids:
+            continue
+        if maker.checked:
+            yield from _usual(maker, installed(python(), _USUAL))
             continue
         yield Check(name="device", ok=False, finding=_unchecked(maker), needed=False)
         yield from _nodes(maker, ids, root)
@@ -54,6 +60,20 @@ def installed(python: Path, names: Sequence[str]) -> dict[str, str]:
     except (OSError, subprocess.SubprocessError, ValueError):
         return {}
     return found
+
+
+def _usual(maker: Maker, found: dict[str, str]) -> Iterator[Check]:
+    """Both have the same module: where there is one for devices, it is taken for that."""
+    for_devices, for_cpu = _USUAL
+    if for_cpu in found and for_devices not in found:
+        finding = Message(
+            code="paddle_for_cpu",
+            text="The kernel's {package} {version} is for the CPU: a job would hold a device of {vendor} and train on "
+            "the CPU.",
+            hint="Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick).",
+            params={"package": for_cpu, "version": found[for_cpu], "vendor": maker.title},
+        )
+        yield Check(name="paddle", ok=False, finding=finding, needed=False)
 
 
 def _unchecked(maker: Maker) -> Message:

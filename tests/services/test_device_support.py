@@ -11,6 +11,7 @@ import pytest
 from jupyter_paddle_gpu.devices.maker import Package, PaddlePackages
 from jupyter_paddle_gpu.devices.makers import registry
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
+from jupyter_paddle_gpu.services import device_support
 from jupyter_paddle_gpu.services.device_support import examine, installed, packages_finding
 
 HOST = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
@@ -39,11 +40,30 @@ def test_each_makers_devices_are_said_to_be_unchecked(vendor: str, tmp_path: Pat
         assert f"{maker.paddle.packages[-1].name}==" in checks[-1].finding.render_hint()
 
 
-def test_nothing_is_said_of_nvidia_and_of_simulated_cards(tmp_path: Path) -> None:
+def test_nothing_is_said_of_simulated_cards(tmp_path: Path) -> None:
     def python() -> Path:
         raise AssertionError("no kernel is asked")
 
-    assert not list(examine(inventory(card("nvidia"), card("ascend", simulated=True)), python, tmp_path))
+    cards = (card("nvidia", simulated=True), card("ascend", simulated=True))
+    assert not list(examine(inventory(*cards), python, tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("packages", "codes"),
+    [
+        ({"paddlepaddle": "3.3.1"}, ["paddle_for_cpu"]),
+        ({"paddlepaddle": "3.3.1", "paddlepaddle-gpu": "3.3.1"}, []),
+        ({"paddlepaddle-gpu": "3.3.1"}, []),
+        ({}, []),
+    ],
+)
+def test_a_paddle_for_the_cpu_beside_a_card_is_told(
+    packages: dict[str, str], codes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_support, "installed", lambda *_: packages)
+    checks = list(examine(inventory(card("nvidia")), lambda: Path(sys.executable)))
+    assert [check.finding.code for check in checks] == codes
+    assert all("{" not in check.finding.render() for check in checks)
 
 
 def test_packages_that_are_there_are_named_with_their_versions() -> None:
