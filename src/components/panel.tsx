@@ -93,9 +93,7 @@ function NoNotebook(): JSX.Element {
   return (
     <div className="jp-PaddleGpu-section jp-PaddleGpu-empty jp-mod-leading">
       <p>{trans.__('Open a notebook to see what its training takes and where it fits.')}</p>
-      <p className="jp-PaddleGpu-muted">
-        {trans.__('The panel follows the notebook that you work in.')}
-      </p>
+      <Muted as="p">{trans.__('The panel follows the notebook that you work in.')}</Muted>
       <Silhouette />
     </div>
   );

@@ -194,10 +194,12 @@ export async function submitRuns(server: LabServer): Promise<string> {
 /** Wait until a job has ended. */
 export async function ended(server: LabServer, id: string): Promise<void> {
   await expect
-    .poll(async () => ((await server.json(`jobs/${id}`)) as { ended: number | null }).ended, {
-      timeout: 180_000
-    })
-    .not.toBeNull();
+    .poll(
+      // A job that is not there has no end either.
+      async () => typeof ((await server.json(`jobs/${id}`)) as { ended?: unknown }).ended,
+      { timeout: 180_000 }
+    )
+    .toBe('number');
 }
 
 /** Press Tab until an element has the focus; it has to come within so many presses. */

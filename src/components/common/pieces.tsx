@@ -130,8 +130,27 @@ export function Note(props: {
 }
 
 /** What is said beside the main thing. */
-export function Muted(props: { children: React.ReactNode }): JSX.Element {
-  return <span className="jp-PaddleGpu-muted">{props.children}</span>;
+export function Muted(props: {
+  as?: 'p' | 'div';
+  small?: boolean;
+  children: React.ReactNode;
+}): JSX.Element {
+  const Tag = props.as ?? 'span';
+  return (
+    <Tag className={`jp-PaddleGpu-muted${props.small ? ' jp-PaddleGpu-small' : ''}`}>
+      {props.children}
+    </Tag>
+  );
+}
+
+/** A list of which one is chosen. */
+export function List(props: React.SelectHTMLAttributes<HTMLSelectElement>): JSX.Element {
+  return <select className="jp-PaddleGpu-input" {...props} />;
+}
+
+/** A field of a form with its name before it. */
+export function Field(props: { children: React.ReactNode }): JSX.Element {
+  return <label className="jp-PaddleGpu-field">{props.children}</label>;
 }
 
 /** Things beside each other; with `wrap` they take further lines where there is no room. */

@@ -6,6 +6,7 @@ import type { IDevice, IInventory } from '../../domain';
 import { bytes } from '../../format';
 import { useApp } from '../common/context';
 import { deviceName, deviceNumber } from './words';
+import { Muted } from '../common/pieces';
 
 type Link = IInventory['links'][number];
 
@@ -62,11 +63,11 @@ export function Joints({ inventory }: { inventory: IInventory }): JSX.Element | 
           </tbody>
         </table>
       </div>
-      <div className="jp-PaddleGpu-muted">
+      <Muted as="div">
         {trans.__(
           'NV4: four NVLinks. PSB, PIX, PXB, PHB, NODE, SYS: by the bus, the closest first.'
         )}
-      </div>
+      </Muted>
     </details>
   );
 }

@@ -7,7 +7,7 @@ import { bytes } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { askedFor } from '../../models/estimate/whatIfs';
 import { useApp } from '../common/context';
-import { Busy, Button, Prose, Section, Space } from '../common/pieces';
+import { Busy, Button, Muted, Prose, Section, Space } from '../common/pieces';
 import { WhatIfForm } from './whatIfForm';
 
 /** Share of the figure that an advice has to save to be shown where everything fits. */
@@ -93,9 +93,9 @@ function Remedy(props: { remedy: IRemedy; training: Training }): JSX.Element {
     return (
       <div className="jp-PaddleGpu-refused">
         {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
-        <div className="jp-PaddleGpu-muted">
+        <Muted as="div">
           <Prose text={`${remedy.refused.message} ${remedy.refused.hint}`} />
-        </div>
+        </Muted>
       </div>
     );
   }

@@ -103,7 +103,7 @@ function Answer(props: {
       {total !== null && (
         <Figure estimate={estimate} training={training} model={model} total={total} />
       )}
-      {why && <p className="jp-PaddleGpu-muted">{why}</p>}
+      {why && <Muted as="p">{why}</Muted>}
       <AskedFor training={training} />
       <Age training={training} />
       <Tracing training={training} quiet={!why} />

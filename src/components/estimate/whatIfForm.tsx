@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IEstimate, IEstimateRequest, IWhatIf, Value } from '../../domain';
 import type { Training } from '../../models/estimate/training';
 import { applies, askedFor, isInFacts, ownValue, valueOf } from '../../models/estimate/whatIfs';
-import { Button } from '../common/pieces';
+import { Button, List } from '../common/pieces';
 import { useApp } from '../common/context';
 
 /** What stands in the fields, by what-if; empty is the notebook's own. */
@@ -105,19 +105,14 @@ function Field(props: {
     );
   }
   return (
-    <select
-      className="jp-PaddleGpu-input"
-      name={whatIf.name}
-      value={value}
-      onChange={event => onChange(event.target.value)}
-    >
+    <List name={whatIf.name} value={value} onChange={event => onChange(event.target.value)}>
       <option value="">{trans.__('unchanged')}</option>
       {whatIf.choices.map(choice => (
         <option key={String(choice.value)} value={String(choice.value)}>
           {choice.label}
         </option>
       ))}
-    </select>
+    </List>
   );
 }
 

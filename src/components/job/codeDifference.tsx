@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { ICellDifference } from '../../domain';
 import { useApp } from '../common/context';
+import { Muted } from '../common/pieces';
 
 const LOOKS: Record<string, string | undefined> = {
   '+': 'jp-mod-added',
@@ -14,7 +15,7 @@ const LOOKS: Record<string, string | undefined> = {
 export function CodeDifference({ cells }: { cells: readonly ICellDifference[] }): JSX.Element {
   const { trans } = useApp();
   if (!cells.length) {
-    return <p className="jp-PaddleGpu-muted">{trans.__('The code is the same.')}</p>;
+    return <Muted as="p">{trans.__('The code is the same.')}</Muted>;
   }
   return (
     <div className="jp-PaddleGpu-difference">

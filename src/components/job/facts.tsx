@@ -24,7 +24,7 @@ import { useApp } from '../common/context';
 import { deviceName, markedName, shortName } from '../devices/words';
 import { Exports } from './exports';
 import { FactRows } from './factRows';
-import { Prose } from '../common/pieces';
+import { Muted, Prose } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
 import { Card } from './card';
 import { offBy } from './jobMemory';
@@ -104,9 +104,9 @@ function Told({ notices }: { notices: INotice[] }): JSX.Element {
         <div key={receiver} data-notice={state}>
           {receiver}: {words[state]}
           {problem && (
-            <div className="jp-PaddleGpu-muted">
+            <Muted as="div">
               <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
-            </div>
+            </Muted>
           )}
         </div>
       ))}

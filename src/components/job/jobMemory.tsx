@@ -119,9 +119,7 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
         />
       ))}
       {!isEnded(job.state) && (
-        <p className="jp-PaddleGpu-muted">
-          {trans.__('The measured peak is here when the job has ended.')}
-        </p>
+        <Muted as="p">{trans.__('The measured peak is here when the job has ended.')}</Muted>
       )}
     </div>
   );

@@ -6,7 +6,7 @@ import { clock } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
-import { Button } from '../common/pieces';
+import { Button, Muted } from '../common/pieces';
 import { Card } from './card';
 
 const LINES = 12;
@@ -47,13 +47,13 @@ export function LogTail(props: { model: JobView; open: () => void }): JSX.Elemen
           </div>
         ))}
         {!lines.length && (
-          <div className="jp-PaddleGpu-muted">
+          <Muted as="div">
             {!model.log.isOpen
               ? trans.__('Reading the log…')
               : model.log.ended
                 ? trans.__('Nothing was printed.')
                 : trans.__('Nothing printed yet.')}
-          </div>
+          </Muted>
         )}
       </div>
     </Card>

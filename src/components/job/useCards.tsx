@@ -10,7 +10,7 @@ import type { JobView } from '../../models/job/jobView';
 import { curves, type ICurve } from '../../models/job/statistics';
 import { BYTE_STEPS, CLOCK_STEPS, LineChart } from '../../plots';
 import { useApp } from '../common/context';
-import { Busy, Button } from '../common/pieces';
+import { Busy, Button, Muted } from '../common/pieces';
 import { Card } from './card';
 
 /** What is asked first stands first: the devices, then the machine. */
@@ -46,11 +46,11 @@ export function UseCards(props: {
         ) : !value ? (
           <Busy>{trans.__('Looking what the job uses…')}</Busy>
         ) : (
-          <p className="jp-PaddleGpu-muted">
+          <Muted as="p">
             {isEnded(job.state)
               ? trans.__('Nothing was recorded: the job ended before its use could be seen.')
               : trans.__('Memory and utilization are drawn here as soon as the job runs.')}
-          </p>
+          </Muted>
         )}
       </Card>
     );

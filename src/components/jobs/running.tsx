@@ -9,7 +9,7 @@ import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { useApp, useSignal } from '../common/context';
-import { Bar, Row } from '../common/pieces';
+import { Bar, Muted, Row } from '../common/pieces';
 import { Unchecked } from '../devices/unchecked';
 import { deviceName, figures, shortName } from '../devices/words';
 import { Remarks } from './remarks';
@@ -53,9 +53,9 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
           <Curve view={view} />
           <JobDevices job={job} model={model} />
           <Tail view={view} running />
-          <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          <Muted as="p" small>
             {trans.__('Runs on its own: you may close this page.')}
-          </p>
+          </Muted>
         </li>
       </ul>
     </section>

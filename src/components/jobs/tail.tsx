@@ -5,6 +5,7 @@ import * as React from 'react';
 import type { JobView } from '../../models/job/jobView';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
+import { Muted } from '../common/pieces';
 
 /** Lines of a job's log in the panel. */
 const TAIL = 5;
@@ -29,9 +30,9 @@ export function Tail(props: { view: JobView; running: boolean }): JSX.Element {
         </div>
       ))}
       {!lines.length && (
-        <div className="jp-PaddleGpu-muted">
+        <Muted as="div">
           {view.log.isOpen ? trans.__('Nothing printed yet.') : trans.__('Reading the log…')}
-        </div>
+        </Muted>
       )}
     </div>
   );

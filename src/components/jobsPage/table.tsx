@@ -280,10 +280,10 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
       <td className="jp-mod-took">
         {took === null ? '' : duration(took, trans)}
         {!isEnded(job.state) && (
-          <div className="jp-PaddleGpu-muted">
+          <Muted as="div">
             {jobSentence(job, trans).split(' · ').slice(1).join(' · ') ||
               stateName(job.state, trans)}
-          </div>
+          </Muted>
         )}
       </td>
       {hasCosts && <td className="jp-mod-cost jp-PaddleGpu-figures">{costText(job)}</td>}

@@ -14,7 +14,7 @@ import {
 import type { Planner } from '../../models/plans/plans';
 import { runsOf } from '../../models/plans/values';
 import { useApp, useInView } from '../common/context';
-import { Note, Prose } from '../common/pieces';
+import { Muted, Note, Prose, List } from '../common/pieces';
 import { Typed } from '../common/typed';
 import { deviceName, markedName, shortName } from '../devices/words';
 import { severalHint, SweepOptions } from './sweepOptions';
@@ -87,7 +87,9 @@ export function PlanForm(props: {
       {plan.when === 'now' && variables.length > 0 && (
         <details open={isOpen}>
           <summary>{trans.__('Try several values')}</summary>
-          <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">{severalHint(trans)}</p>
+          <Muted as="p" small>
+            {severalHint(trans)}
+          </Muted>
           {variables
             .filter(({ name, role }) => name || role === 'batch_size')
             .map(variable => {
@@ -116,9 +118,9 @@ export function PlanForm(props: {
         </details>
       )}
       {plan.when !== 'now' && variables.length > 0 && (
-        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+        <Muted as="p" small>
           {trans.__('Several values are tried at once only, not at another time.')}
-        </p>
+        </Muted>
       )}
     </>
   );
@@ -146,8 +148,7 @@ function Way(props: {
       )}
       {plan.when === 'cron' && <Cron plan={plan} change={change} />}
       {plan.when === 'free' && (
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           aria-label={trans.__('Device that is waited for')}
           value={plan.device}
           onChange={event => change({ device: event.target.value })}
@@ -157,7 +158,7 @@ function Way(props: {
               {deviceName(device, trans)} {markedName(shortName(device), device.checked, trans)}
             </option>
           ))}
-        </select>
+        </List>
       )}
       {plan.when === 'cost' && (
         <>
@@ -178,15 +179,14 @@ function Way(props: {
         </>
       )}
       {(plan.when === 'at' || plan.when === 'cron') && <Dates plan={plan} planner={planner} />}
-      <select
-        className="jp-PaddleGpu-input"
+      <List
         aria-label={trans.__('What is run then')}
         value={plan.source}
         onChange={event => change({ source: event.target.value as IPlanChoice['source'] })}
       >
         <option value="disk">{trans.__('the notebook as it is on the disk then')}</option>
         <option value="saved">{trans.__('the notebook as it is now')}</option>
-      </select>
+      </List>
       <OnlyThis />
     </>
   );
@@ -196,9 +196,9 @@ function Way(props: {
 function OnlyThis(): JSX.Element {
   const { trans } = useApp();
   return (
-    <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+    <Muted as="p" small>
       {trans.__('For this submit alone: “Keep” leaves it out.')}
-    </p>
+    </Muted>
   );
 }
 
@@ -216,8 +216,7 @@ function Cron(props: {
   const preset = PRESETS.indexOf(plan.cron as (typeof PRESETS)[number]);
   return (
     <>
-      <select
-        className="jp-PaddleGpu-input"
+      <List
         aria-label={trans.__('How often')}
         value={preset}
         onChange={event => {
@@ -233,7 +232,7 @@ function Cron(props: {
           </option>
         ))}
         <option value={-1}>{trans.__('as written below')}</option>
-      </select>
+      </List>
       <Typed
         aria-label={trans.__('Cron expression: minute, hour, day, month, day of the week')}
         required

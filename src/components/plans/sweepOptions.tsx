@@ -7,6 +7,7 @@ import type { IJob } from '../../domain';
 import type { ISweepChoice } from '../../models/plans/values';
 import { useApp } from '../common/context';
 import { Typed } from '../common/typed';
+import { Field, List } from '../common/pieces';
 
 /** What can be typed for a variable, said where nobody has yet. */
 export function severalHint(trans: TranslationBundle): string {
@@ -28,10 +29,9 @@ export function SweepOptions(props: {
   return (
     <fieldset className="jp-PaddleGpu-form">
       <legend>{trans.__('Sweep')}</legend>
-      <label className="jp-PaddleGpu-field">
+      <Field>
         <span>{trans.__('Try')}</span>
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           value={choice.search}
           onChange={event => set({ search: event.target.value as ISweepChoice['search'] })}
         >
@@ -42,10 +42,10 @@ export function SweepOptions(props: {
           </option>
           <option value="random">{trans.__('some by chance')}</option>
           <option value="optuna">{trans.__('what Optuna finds promising')}</option>
-        </select>
-      </label>
+        </List>
+      </Field>
       {choice.search !== 'grid' && (
-        <label className="jp-PaddleGpu-field">
+        <Field>
           <span>{trans.__('Trials')}</span>
           <Typed
             type="number"
@@ -54,9 +54,9 @@ export function SweepOptions(props: {
             value={choice.trials}
             take={trials => set({ trials })}
           />
-        </label>
+        </Field>
       )}
-      <label className="jp-PaddleGpu-field">
+      <Field>
         <span>{trans.__('At once, at most')}</span>
         <Typed
           type="number"
@@ -65,8 +65,8 @@ export function SweepOptions(props: {
           value={choice.atOnce}
           take={atOnce => set({ atOnce })}
         />
-      </label>
-      <label className="jp-PaddleGpu-field">
+      </Field>
+      <Field>
         <span>{trans.__('Best by')}</span>
         <Typed
           list={id}
@@ -79,19 +79,18 @@ export function SweepOptions(props: {
             <option key={name} value={name} />
           ))}
         </datalist>
-      </label>
-      <label className="jp-PaddleGpu-field">
+      </Field>
+      <Field>
         <span>{trans.__('Which is better')}</span>
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           value={choice.direction}
           onChange={event => set({ direction: event.target.value as typeof choice.direction })}
         >
           <option value="">{trans.__('as its name says')}</option>
           <option value="min">{trans.__('less is better')}</option>
           <option value="max">{trans.__('more is better')}</option>
-        </select>
-      </label>
+        </List>
+      </Field>
     </fieldset>
   );
 }

@@ -8,7 +8,7 @@ import type { Plans } from '../../models/plans/plans';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Note, Row, Space } from '../common/pieces';
+import { Button, Note, Row, List, Space } from '../common/pieces';
 import { WideTable } from '../common/wideTable';
 import { StateSign } from '../jobs/state';
 import { Parallel } from './parallel';
@@ -34,8 +34,7 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
       <Row wrap>
         <label className="jp-PaddleGpu-row">
           <span>{trans.__('Best by')}</span>
-          <select
-            className="jp-PaddleGpu-input"
+          <List
             value={sweep.metric}
             disabled={!sweep.metrics.length}
             onChange={event => void plans.compareBy(sweep.id, { metric: event.target.value })}
@@ -45,17 +44,16 @@ export function SweepView({ sweep, plans }: { sweep: ISweep; plans: Plans }): JS
                 {name || trans.__('nothing yet')}
               </option>
             ))}
-          </select>
+          </List>
         </label>
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           aria-label={trans.__('Which is better')}
           value={sweep.direction}
           onChange={event => void plans.compareBy(sweep.id, { direction: event.target.value })}
         >
           <option value="min">{trans.__('less is better')}</option>
           <option value="max">{trans.__('more is better')}</option>
-        </select>
+        </List>
         <Space />
         {going && (
           <Button onClick={() => void plans.cancel(sweep.id)}>{trans.__('Stop all')}</Button>

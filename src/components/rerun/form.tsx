@@ -11,7 +11,7 @@ import {
   valueOf
 } from '../../models/jobs/rerun';
 import { useApp, useSignal } from '../common/context';
-import { Note } from '../common/pieces';
+import { Muted, Note, List } from '../common/pieces';
 import { Typed, useTyped } from '../common/typed';
 import { severalHint, SweepOptions } from '../plans/sweepOptions';
 import { VariableName } from '../plans/variableName';
@@ -34,16 +34,16 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
   );
   return (
     <div className="jp-PaddleGpu-form">
-      <p className="jp-PaddleGpu-muted">
+      <Muted as="p">
         {trans.__('%1, once more with:', jobTitle(model.job, trans, language))}
-      </p>
+      </Muted>
       {model.error && <Note kind="error" message={model.error} />}
       {!model.fields.length && (
-        <p className="jp-PaddleGpu-muted">
+        <Muted as="p">
           {trans.__(
             'No variables were found in this notebook: values that stand alone in a cell, as `batch_size = 64`, and numbers such as a learning rate in a call are offered here.'
           )}
-        </p>
+        </Muted>
       )}
       {first.map(field => (
         <Field key={key(field)} field={field} model={model} />
@@ -65,12 +65,13 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
           choose={sweep => model.update(() => (model.sweep = sweep))}
         />
       ) : (
-        <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">{severalHint(trans)}</p>
+        <Muted as="p" small>
+          {severalHint(trans)}
+        </Muted>
       )}
       <label className="jp-PaddleGpu-field">
         <span>{trans.__('Devices')}</span>
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           value={model.gpus}
           onChange={event => model.update(() => (model.gpus = event.target.value))}
         >
@@ -81,12 +82,11 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
               {trans._n('%1 device', '%1 devices', index + 1)}
             </option>
           ))}
-        </select>
+        </List>
       </label>
       <label className="jp-PaddleGpu-field">
         <span>{trans.__('Mixed precision')}</span>
-        <select
-          className="jp-PaddleGpu-input"
+        <List
           value={model.amp}
           onChange={event =>
             model.update(() => (model.amp = event.target.value as Model['amp']))
@@ -98,7 +98,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
               {level === 'off' ? trans.__('off') : level}
             </option>
           ))}
-        </select>
+        </List>
       </label>
       <details open={!!model.environment}>
         <summary>{trans.__('Environment variables')}</summary>
@@ -142,17 +142,13 @@ function Field({ field, model }: { field: IField; model: Model }): JSX.Element {
     <label className="jp-PaddleGpu-field">
       <VariableName variable={variable} />
       {typeof variable.value === 'boolean' ? (
-        <select
-          className="jp-PaddleGpu-input"
-          value={field.text}
-          onChange={event => take(event.target.value)}
-        >
+        <List value={field.text} onChange={event => take(event.target.value)}>
           {['true', 'false', 'true, false'].map(value => (
             <option key={value} value={value}>
               {value === 'true, false' ? trans.__('both, one after the other') : value}
             </option>
           ))}
-        </select>
+        </List>
       ) : (
         <Typed
           inputMode={typeof variable.value === 'number' ? 'decimal' : undefined}

@@ -58,6 +58,7 @@ export class Jobs implements IDisposable {
   twins(job: IJob): readonly IJob[] {
     if (!this._minutes) {
       this._minutes = new Map();
+      this._moments.clear();
       // A trial is told apart by its values, on its sweep's page.
       for (const one of this.list.reverse().filter(({ spec }) => spec.trial === null)) {
         const key = minuteOf(one);
@@ -70,13 +71,13 @@ export class Jobs implements IDisposable {
   /** When a job was submitted, as exactly as tells it from others of its name: `06:22`, `06:22:35`, `06:22:35 (2)`. */
   moment(job: IJob, language: string): string {
     const twins = this.twins(job);
-    if (twins.length < 2) {
-      return moment(job.created, language);
+    let said = this._moments.get(job.id);
+    if (!said) {
+      // Asked for each of five hundred rows whenever the page is drawn.
+      said = momentAmong(twins, job, language);
+      this._moments.set(job.id, said);
     }
-    const same = twins.filter(one => Math.floor(one.created) === Math.floor(job.created));
-    const time = moment(job.created, language, true);
-    const place = same.findIndex(({ id }) => id === job.id) + 1;
-    return same.length < 2 ? time : `${time} (${place})`;
+    return said;
   }
 
   /** Ids of the jobs whose deletion waits for its time to be taken back. */
@@ -296,6 +297,7 @@ export class Jobs implements IDisposable {
   private readonly _gone = new Set<string>();
   /** Jobs by their name and the minute in which they were submitted; null after one came or went. */
   private _minutes: Map<string, IJob[]> | null = null;
+  private readonly _moments = new Map<string, string>();
   private readonly _leaving = new Map<string, number>();
   private _failure: { id: string; error: ApiError } | null = null;
   private _isLoaded = false;
@@ -312,4 +314,12 @@ function isOlder(news: IJob, known: IJob): boolean {
 
 function minuteOf({ spec, created }: IJob): string {
   return `${Math.floor(created / 60)} ${spec.name}`;
+}
+
+/** A time among those of the jobs that have the same minute. */
+function momentAmong(twins: readonly IJob[], job: IJob, language: string): string {
+  const same = twins.filter(one => Math.floor(one.created) === Math.floor(job.created));
+  const time = moment(job.created, language, twins.length > 1);
+  const place = same.findIndex(({ id }) => id === job.id) + 1;
+  return same.length < 2 ? time : `${time} (${place})`;
 }

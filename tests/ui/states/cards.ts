@@ -17,7 +17,8 @@ if "NEVER" in os.environ:
 for step in range(1, 6):
     print("rank", os.environ.get("PADDLE_TRAINER_ID"), f"step {step}/5 loss {1 / step:.3f}")`;
 
-let both = '';
+/** The job of two processes of each server: a walk in another language has a server of its own. */
+const BOTH = new WeakMap<LabServer, string>();
 
 /** What these states need beside the examples. */
 export function furnishCards({ root }: LabServer): void {
@@ -53,7 +54,10 @@ export const CARD_STATES: readonly IState[] = [
     part: VIEW,
     reach: async scene => {
       const { server } = scene;
-      both ||= await submitted(server, 'together.ipynb', { resources: { gpus: 2 } });
+      const both =
+        BOTH.get(server) ??
+        (await submitted(server, 'together.ipynb', { resources: { gpus: 2 } }));
+      BOTH.set(server, both);
       await ended(server, both);
       await openTab(scene, both, 4);
       const lines = scene.page.locator(`${VIEW} .jp-PaddleGpu-tail`);
