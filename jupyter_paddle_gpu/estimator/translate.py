@@ -9,6 +9,7 @@ import msgspec
 from ..domain.estimates import Question
 from ..domain.messages import Message, Param
 from ..domain.notebooks import Place
+from ..domain.sizes import human
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
@@ -189,6 +190,12 @@ NOTES: dict[str, Message] = {
             hint="Let __getitem__ give a tuple, as in `return (image,)`: then no batch stays.",
         ),
         Message(
+            code="batches_left",
+            text="Loaders of different lengths are read in step: with each epoch the longer ones leave {size} of "
+            "batches that they have read ahead, for good, which are not in this figure.",
+            hint="Let them have as many batches, then nothing is left.",
+        ),
+        Message(
             code="data_parallel",
             text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers "
             "gradients.",
@@ -341,6 +348,8 @@ def note(traced: TracedNote) -> Message:
     params: dict[str, Param] = {**traced.params}
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
+    if traced.code == "batches_left":
+        params["size"] = human(int(params["size"]))  # type: ignore[arg-type]
     code = traced.code
     if code in _PLACED:
         where = {name: params[name] for name in ("cell", "line") if name in params}

@@ -326,6 +326,7 @@ def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], fr
     loaders = runtime.of(Loaders)
     loaders.seen_batch_sizes.clear()
     loaders.own_batch_sizes.clear()
+    loaders.in_step.clear()
     runtime.put(ModelInputs())
     return result, watch.numbers()
 
@@ -341,6 +342,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes.append({"code": FEW_STEPS, "params": {}})
     if not processes.kind:  # where several train together, gradients lie in buffers that stay
         notes += watch.gradients.notes()
+    if left := loaders.left():
+        notes.append({"code": "batches_left", "params": {"size": left}})
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)

@@ -14,6 +14,7 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
+from ... import call_stack
 from ...eager.tensors import Tensors
 from ...memory.values import Known
 from ...session import Session, current
@@ -32,7 +33,7 @@ from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
-from .loaders import Loaders
+from .loaders import InStep, Loaders
 from .own_datasets import gives_one
 
 EPOCH = 64
@@ -67,8 +68,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
     ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(loader, runtime.target), count - 1))]
-    if runtime.target == "gpu":
-        loaders.ahead = max(loaders.ahead, len(ahead) * bytes_of(runtime, waiting))
+    _remember_ahead(runtime, loader, len(ahead), bytes_of(runtime, waiting))
     if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
         passing = _few(runtime, loader, count, batch) if watch.rest.is_on else _whole_pass(runtime, loader, size, batch)
@@ -95,6 +95,16 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         if watch.may_leave(before):
             break
     del ahead
+
+
+def _remember_ahead(runtime: Tensors, loader: Any, count: int, size: int) -> None:
+    """Keep how many batches of a size in bytes stand ahead, and by which instruction the first one is asked for. On a
+    GPU they lie in pinned memory, those of workers in shared memory."""
+    loaders, is_gpu = runtime.of(Loaders), runtime.target == "gpu"
+    is_read_here = not is_gpu and not getattr(loader, "num_workers", 0)
+    loaders.read(loader, InStep.of(call_stack.caller(), count, size * is_read_here))
+    if is_gpu:
+        loaders.ahead = max(loaders.ahead, count * size)
 
 
 def _few(runtime: Tensors, loader: Any, count: int, batch: Any) -> Iterator[Any]:

@@ -173,3 +173,34 @@ def test_a_stream_may_say_how_many_samples_it_has(run_child):
     """Paddle's sampler of a stream has no length, whatever its data set says: PaddleMIX's autoencoder."""
     row = run_child("trace", {"stream": STREAM})["stream"]
     assert (row["status"], row["inputs"]) == ("ok", ["float32[4, 3, 8, 6]"])
+
+
+IN_STEP = """
+short, long = paddle.io.DataLoader(Data(32), batch_size=4), paddle.io.DataLoader(Data({count}), batch_size=4)
+for epoch in range(3):
+    for (x, _), (u, _) in {both}:
+        time.sleep(0.1)
+        loss = model(x).mean() + model(u).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+
+
+def in_step(count: int, both: str = "zip(short, long)") -> str:
+    return HEAD.format(sample="sample") + IN_STEP.format(count=count, both=both)
+
+
+def test_what_the_longer_of_two_loaders_leaves_with_each_epoch_is_told(run_child):
+    sources = {
+        "longer": in_step(80),
+        "as long": in_step(32),
+        "hardly longer": in_step(48),
+        "anew": "from itertools import cycle\n" + in_step(80, "zip(long, cycle(short))"),
+    }
+    traced = run_child("trace", sources)
+    told = {name: dict(zip(row["notes"], row["params"], strict=True)) for name, row in traced.items()}
+    assert [name for name in sources if "batches_left" in told[name]] == ["longer"]
+    peaks = run_child("real", {"longer": sources["longer"]}, {"longer": {"steps": 24}})["longer"]["peaks"]
+    epochs = [max(peaks[at : at + 8]) for at in (8, 16)]
+    assert epochs[1] - epochs[0] == told["longer"]["batches_left"]["size"]
