@@ -18,6 +18,7 @@ from click.shell_completion import shell_complete
 from ..commands import click_words
 from ..commands.face import Face, View, no_notebook
 from ..commands.group import JSON, paddle_gpu
+from ..commands.listing import COMMANDS
 from ..commands.options import localise
 from ..commands.tail import LogTail
 from ..domain.errors import PaddleGpuError
@@ -100,11 +101,17 @@ def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     if isinstance(error, click.NoSuchOption) and script is not None and "--" not in arguments:
         params: dict[str, Param] = {"problem": error.format_message(), "command": command, "script": script}
         return Message(code="usage", text="{problem}", hint=_BEHIND, params={**params, "option": error.option_name})
+    commands = vars(error).get(COMMANDS, "")
     if not command:
-        hint, command = "See `jupyter paddle-gpu --help`.", ""
-    return Message(
-        code="usage", text="{problem}", hint=hint, params={"problem": error.format_message(), "command": command}
-    )
+        hint = "See `jupyter paddle-gpu --help`."
+    if commands:
+        hint = (
+            "The commands are {commands}. See `jupyter paddle-gpu {command} --help`."
+            if command
+            else "The commands are {commands}. See `jupyter paddle-gpu --help`."
+        )
+    told: dict[str, Param] = {"problem": error.format_message(), "command": command, "commands": commands}
+    return Message(code="usage", text="{problem}", hint=hint, params=told)
 
 
 def _invoke(face: TerminalFace, arguments: list[str]) -> int:

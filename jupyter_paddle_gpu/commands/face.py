@@ -67,6 +67,10 @@ class Face(ABC):
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """Show the job's log from line `since` on, as far as it is. `rank`: of that process of several."""
 
+    def holds(self, name: str) -> bool:  # a terminal holds none
+        """Whether a model of that name lives where the command is typed."""
+        return False
+
     def attend(self) -> None:  # noqa: B027  # most faces live longer than any job's start
         """A job is about to be submitted and followed: whatever makes it start sooner."""
 

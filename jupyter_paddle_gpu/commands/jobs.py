@@ -9,7 +9,9 @@ import click
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import ENDED
+from ..domain.notebooks import FactValue
 from ..services.jobs.finding import NEWEST
+from ..services.requests import Rerun
 from . import options
 from .arguments import WHAT, engines_known, job_argument, one, wants_json
 from .face import Face, View
@@ -146,16 +148,23 @@ def cancel(face: Face, /, job_id: str, force: bool) -> View:
 
 @click.command()
 @job_argument()
+@options.SET
 @_FOLLOW
 @options.json_option
 @click.pass_obj
-def rerun(face: Face, /, job_id: str, follow: bool) -> View:
-    """Submit the same again as a new job."""
+def rerun(face: Face, /, job_id: str, sets: dict[str, FactValue], follow: bool) -> View:
+    """Submit the same again as a new job.
+
+    It goes on from the old one's checkpoints; with another value (--set) it begins anew.
+    """
     old = face.services.find_job(job_id)
     if follow:
         face.attend()
     face.hold()
-    job = face.services.jobs.rerun(old.id)
+    try:
+        job = face.services.rerun(old.id, Rerun(values=sets))
+    except RefusedError as error:
+        raise PaddleGpuError.of(decision_view.refusal(error.decision), status=error.status) from None
     return _followed(face, job.id, 0, status=True) if follow else JobView(job, begun=True)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from .face import Face
+
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Before a training runs": ("estimate", "fit", "explain", "apply"),
     "Run it": ("submit", "jobs", "logs", "cancel", "rerun", "compare", "delete"),
@@ -27,6 +29,10 @@ ALIKE: Sequence[frozenset[str]] = (
     frozenset({"--at-once", "--parallel", "--workers"}),
 )
 """Options that mean the same: one command has this one, people or another command that one."""
+
+
+COMMANDS = "commands"
+"""The attribute of a refusal of click's that tells all commands there are."""
 
 
 class Listing(click.Group):
@@ -58,12 +64,16 @@ class Listing(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A notebook or a script without a command is answered with the command that looks at it."""
+        """A notebook, a script or a live model without a command is answered with the command that looks at it, a word
+        that is near no command with all of them."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:  # `NoSuchCommand` since click 8.4: an earlier one says no possibilities
-            if args[0].endswith((".ipynb", ".py")) and "estimate" in self.commands:
+            is_looked_at = args[0].endswith((".ipynb", ".py")) or (isinstance(ctx.obj, Face) and ctx.obj.holds(args[0]))
+            if is_looked_at and "estimate" in self.commands:
                 vars(error)["possibilities"] = [f"estimate {args[0]}"]
+            elif not vars(error).get("possibilities"):
+                vars(error)[COMMANDS] = ", ".join(self.list_commands(ctx))
             raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -161,7 +161,7 @@ def _stack(decorators: Iterable[Callable[[F], F]]) -> Callable[[F], F]:
     return apply
 
 
-_set = click.option(
+SET = click.option(
     "--set",
     "sets",
     metavar="NAME=VALUE",
@@ -182,13 +182,13 @@ _devices = click.option(
 
 def for_estimates(function: F) -> F:
     """`--set` and every what-if."""
-    return _stack([_set, *map(_option, WHAT_IFS)])(function)
+    return _stack([SET, *map(_option, WHAT_IFS)])(function)
 
 
 def for_fits(function: F) -> F:
     """`--set`, devices by name, and every what-if but those that a search for the largest batch answers itself."""
     rows = (row for row in WHAT_IFS if not row.sought)
-    return _stack([_set, _devices, *map(_option, rows)])(function)
+    return _stack([SET, _devices, *map(_option, rows)])(function)
 
 
 def for_devices(function: F) -> F:
@@ -208,7 +208,7 @@ def for_devices(function: F) -> F:
 
 def for_jobs(function: F) -> F:
     """`--set` and the what-ifs that a job is run with."""
-    return _stack([_set, *(_option(row) for row in WHAT_IFS if row.in_jobs or row.picks)])(function)
+    return _stack([SET, *(_option(row) for row in WHAT_IFS if row.in_jobs or row.picks)])(function)
 
 
 def request(sets: dict[str, FactValue], **asked: Any) -> EstimateRequest:

@@ -110,15 +110,18 @@ OF_SCRIPT = {
     "Several statements stand in one line where the change would go (cell {cell}, line {line}).": Message(
         code="script", text="Several statements stand in one line where the change would go (line {line})."
     ),
+    "Cell {cell}, line {line} failed: {name}: {value}": Message(
+        code="script", text="Line {line} failed: {name}: {value}"
+    ),
+    "The traceback is in the log and in the executed notebook. Correct the cell and submit again.": Message(
+        code="script", text="The traceback is in the log. Correct the script and submit again."
+    ),
 }
-"""What stands in place of each text."""
+"""What stands in place of each text and of each hint."""
 
 
 def of_script(message: Message) -> Message:
     """The same sentence, with those within it, as it is said of a script."""
-    other = OF_SCRIPT.get(message.text)
+    text, hint = (OF_SCRIPT[one].text if one in OF_SCRIPT else one for one in (message.text, message.hint))
     within = {name: of_script(one) for name, one in message.params.items() if isinstance(one, Message)}
-    if other is None and not within:
-        return message
-    text = message.text if other is None else other.text
-    return msgspec.structs.replace(message, text=text, params={**message.params, **within})
+    return msgspec.structs.replace(message, text=text, hint=hint, params={**message.params, **within})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,6 +63,11 @@ class CellFace(Face):
             if file.suffix == ".ipynb" and file.is_file():
                 return self.services.open(file)
         return self.services.open(self._place(), self._executed())
+
+    def holds(self, name: str) -> bool:
+        """Whether the kernel has a model of that name."""
+        paddle = sys.modules.get("paddle")  # who has not imported it holds no model
+        return paddle is not None and isinstance(self._shell.user_ns.get(name), (paddle.Model, paddle.nn.Layer))
 
     def _place(self) -> Path:
         """Where a notebook of executed cells is taken to lie."""

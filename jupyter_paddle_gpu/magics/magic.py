@@ -12,6 +12,7 @@ from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from ..commands.click_words import spoken
 from ..commands.face import View
 from ..commands.group import JSON, paddle_gpu
+from ..commands.listing import COMMANDS
 from ..commands.options import localise
 from ..commands.speech import Speech
 from ..commands.views.job import JobView
@@ -87,7 +88,9 @@ class PaddleGpuMagics(Magics):
         except (click.ClickException, ValueError) as error:  # ValueError: a quotation mark without its other half
             with spoken(say):
                 text = error.format_message() if isinstance(error, click.ClickException) else str(error)
-            usage = Message(code="usage", text="{problem}", hint="See `%paddle_gpu --help`.", params={"problem": text})
+            commands = vars(error).get(COMMANDS, "")
+            hint = "The commands are {commands}. See `%paddle_gpu --help`." if commands else "See `%paddle_gpu --help`."
+            usage = Message(code="usage", text="{problem}", hint=hint, params={"problem": text, "commands": commands})
             raise CellError(usage, say) from None
 
     def _run(self, words: list[str]) -> Result | None:

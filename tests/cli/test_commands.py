@@ -114,6 +114,21 @@ def test_an_answer_is_the_jobs_environment_too(cli, notebook):
     assert "8" in ran.out.splitlines()
 
 
+def test_a_job_runs_again_with_the_answer_that_it_lacked(cli, notebook):
+    code = "import os\nrounds = 2\nprint(os.environ['BATCH'], rounds)"
+    assert cli("submit", notebook(code), "--set", "BATCH=8", "--no-estimate", "-f").status == 0
+    again = cli("rerun", "last", "--set", "BATCH=9", "--set", "rounds=3", "--follow")
+    assert (again.status, "9 3" in again.out.splitlines()) == (0, True)
+    assert "no variable “steps”" in cli("rerun", "last", "--set", "steps=3").err
+
+
+def test_a_word_that_is_no_command_is_answered_with_all_of_them(cli):
+    ran = cli("frobnicate")
+    assert ran.status == 2
+    assert "The commands are estimate, fit, " in ran.err
+    assert "The commands are check, init, show." in cli("policy", "frobnicate").err
+
+
 def test_follow_ends_with_the_jobs_status(cli, notebook):
     ran = cli("submit", notebook("1 / 0"), "--follow", "--no-estimate")
     assert ran.status == 1

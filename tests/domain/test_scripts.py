@@ -1,5 +1,6 @@
 """What is said of scripts has lines, and no cells."""
 
+from jupyter_paddle_gpu.domain.jobs.reasons import cell_error
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, of_script
 from jupyter_paddle_gpu.estimator.translate import NOTES
@@ -14,6 +15,14 @@ def test_no_words_for_scripts_speak_of_cells():
     for text, message in OF_SCRIPT.items():
         assert "cell" not in message.text.lower() and "notebook" not in message.text
         assert ("{line}" in message.text) == ("{line}" in text)
+
+
+def test_a_hint_is_said_of_the_script_too():
+    said = of_script(cell_error(1, 7, "KeyError", "'a'"))
+    assert (said.render(), said.render_hint()) == (
+        "Line 7 failed: KeyError: 'a'",
+        "The traceback is in the log. Correct the script and submit again.",
+    )
 
 
 def test_a_sentence_within_one_is_put_in_words_too():

@@ -39,7 +39,7 @@ def test_errors_are_a_sentence_without_a_traceback(kernel):
         ("estimate no.ipynb", "no.ipynb"),
         ("estimate nothing_here", "nothing_here"),
         ("logs nope", "nope"),
-        ("fly", "fly"),
+        ("fly", "The commands are estimate, fit, "),
         ("estimate --batch-size big", "big"),
         ("estimate 'half", "quotation"),
     ):

@@ -13,6 +13,7 @@ from ...domain.jobs.job import Job, JobResult, JobState
 from ...domain.jobs.limits import out_of_memory
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
+from ...domain.scripts import of_script
 from ...domain.sizes import human
 from ...engines import own_files
 from ...engines.base import JobFolder, Observation
@@ -152,7 +153,8 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
             lost = untrusted.whole(raw.get("lost"))
             return reasons.process_lost(job.id, lost) if lost else reasons.terminated()
         case "cell_error" if failure:
-            return reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
+            failed = reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
+            return of_script(failed) if job.spec.notebook.endswith(".py") else failed
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":

@@ -29,12 +29,12 @@ def _differing(before: NotebookSource, after: NotebookSource) -> Iterator[Change
             yield ChangedCell(cell=index, before=one["source"], after=other["source"])
 
 
-def unified(cells: Iterable[ChangedCell]) -> str:
-    """A unified diff, one file a cell, named as a person counts them."""
-    return "\n".join(line for cell in cells for line in _lines(cell))
+def unified(cells: Iterable[ChangedCell], script: str = "") -> str:
+    """A unified diff, one file a cell, named as a person counts them; of a script by its file's name."""
+    return "\n".join(line for cell in cells for line in _lines(cell, script))
 
 
-def _lines(cell: ChangedCell) -> Iterator[str]:
-    name = f"cell {cell.cell + 1}" if cell.before is not None else f"after cell {cell.cell + 1}"
+def _lines(cell: ChangedCell, script: str) -> Iterator[str]:
+    name = script or (f"cell {cell.cell + 1}" if cell.before is not None else f"after cell {cell.cell + 1}")
     before = (cell.before or "").split("\n") if cell.before is not None else []
     yield from difflib.unified_diff(before, cell.after.split("\n"), name, name, lineterm="", n=CONTEXT)

@@ -12,6 +12,7 @@ from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, IN_NO_CELL, WHAT_IFS, EstimateRequest
+from ..files.scripts import is_script
 from . import accumulation, batch_size, distribution, literals, on_cpu, precision, recompute, set_to_zero
 from .difference import cells_of, unified
 from .program import Program, RefusedError
@@ -123,7 +124,7 @@ def changes(
     return copy.source, Changes(
         says=(*copy.says, *says),
         cells=cells,
-        difference=unified(cells),
+        difference=unified(cells, source.path.name if is_script(source.path) else ""),
         refused=copy.refused,
         written=tuple(sorted(copy.written)),
     )

@@ -34,7 +34,7 @@ def submission_of(job: Job, wanted: Rerun) -> Submission:
         PaddleGpuError: `rerun_unknown` (400): the notebook has no such variable.
     """
     spec = job.spec
-    known = {one.name for one in spec.settings.variables if one.name} | set(spec.sets)
+    known = {one.name for one in spec.settings.variables if one.name} | set(spec.sets) | set(_open(job))
     for name in wanted.values:
         if name not in known:
             raise PaddleGpuError(
@@ -61,6 +61,11 @@ def submission_of(job: Job, wanted: Rerun) -> Submission:
         notify=spec.notify,
         priority=spec.priority,
     )
+
+
+def _open(job: Job) -> list[str]:
+    """The names of questions that nobody had answered when the job was submitted."""
+    return [name for one in job.spec.unanswered for name in str(one.params.get("names", "")).split(", ")]
 
 
 def _changed(job: Job, values: Mapping[str, FactValue]) -> dict[str, FactValue]:

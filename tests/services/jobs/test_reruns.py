@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources, WantedResources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest, in_copy
@@ -40,6 +41,14 @@ def test_as_many_processes_train_together_as_before() -> None:
     assert submission_of(two, Rerun(name="b")).request.devices == 2
     assert submission_of(two, Rerun(request=EstimateRequest(devices=3))).request.devices == 3
     assert submission_of(two, Rerun(resources=WantedResources(gpus=1))).request.devices is None, "asked for otherwise"
+
+
+def test_what_the_job_asked_for_can_be_answered() -> None:
+    asked = Message(code="open_environment", text="Open question: {names}.", params={"names": "BATCH, WIDTH"})
+    again = submission_of(job(unanswered=(asked,)), Rerun(values={"WIDTH": 8}))
+    assert again.request.answers == {"WIDTH": 8}
+    with pytest.raises(PaddleGpuError, match="HEIGHT"):
+        submission_of(job(unanswered=(asked,)), Rerun(values={"HEIGHT": 8}))
 
 
 def test_how_many_processes_there_are_is_told_beside_a_copy_with_all_changes() -> None:
