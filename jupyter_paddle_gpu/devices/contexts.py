@@ -1,8 +1,8 @@
 """What a process takes of a device beside its tensors: context, library handles, kernels. Sizes in bytes.
 
-The figures are ranges that were published for comparable processes, each with its source; none was read on a device
-by us (docs/device-terms.md lists what is still to be verified). `estimator.memory.calibration` replaces them where a
-machine was measured.
+The figures are ranges that were published for comparable processes, each with its source; those of Hopper were read on
+a card by us (docs/device-terms.md lists what is still to be verified). `estimator.memory.calibration` replaces them
+where a machine was measured.
 """
 
 from __future__ import annotations
@@ -39,6 +39,11 @@ _BY_CAPABILITY: dict[tuple[int, int], ContextRange] = {
     ),
     (8, 9): ContextRange(
         426 * MIB, 650 * MIB, "RTX 6000 Ada, CUDA 13.0: 426 MiB bare (unslothai/unsloth-zoo#1053); kernels come on top"
+    ),
+    (9, 0): ContextRange(
+        554 * MIB,
+        762 * MIB,
+        "read on an H200, CUDA 13.0: 518 MiB bare, 36 more with cuBLAS; PyTorch in a training 762 beside its allocator",
     ),
 }
 _LAZY = ContextRange(

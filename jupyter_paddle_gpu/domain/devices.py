@@ -42,7 +42,7 @@ class DeviceDetails(msgspec.Struct, frozen=True, kw_only=True):
     """What else a device tells, at one moment. None means: it cannot tell.
 
     Attributes:
-        memory_reserved: bytes that the driver keeps for itself (`memory_used` may count them or not).
+        memory_reserved: bytes that the driver keeps for itself; `memory_used` does not count them where they are told.
         clock, memory_clock: of the multiprocessors and of the memory, in MHz, beside the highest there are.
         throttling: why the clocks are not at their highest: `idle`, `power_cap`, `heat`, `hardware_heat`,
             `power_brake`, `hardware_slowdown`, `sync_boost`, `clocks_set`, `display_clocks`; empty: they are.

@@ -192,11 +192,15 @@ int nvmlDeviceGetUUID(card_t *card, char *out, unsigned int length) {
     else snprintf(out, length, "GPU-%d", card->index);
     return SUCCESS;
 }
+#define RESERVED (600ULL << 20)
 int nvmlDeviceGetMemoryInfo(card_t *card, memory_t *out) {
     if (card->memory_code) return card->memory_code;
     out->total = card->slice >= 0 ? 10 * GIB : card->total ? card->total : 80 * GIB;
     out->used = card->used;
     out->free = out->total - out->used;
+#ifndef OLD_DRIVER
+    if (card->slice < 0 && !card->mute && !card->answer) out->used += RESERVED; /* as drivers from 510 on answer the older question */
+#endif
     return SUCCESS;
 }
 #define OR_MUTE(card) if ((card)->answer) return (card)->answer; if ((card)->mute || (card)->slice >= 0) return NOT_SUPPORTED
@@ -336,7 +340,11 @@ int nvmlDeviceGetFieldValues(card_t *card, int n, field_t *out) {
 int nvmlDeviceGetCurrentClocksEventReasons(card_t *card, unsigned long long *out) { OR_MUTE(card); *out = card->slow; return SUCCESS; }
 int nvmlDeviceGetMemoryInfo_v2(card_t *card, memory_v2_t *out) {
     OR_MUTE(card);
-    out->reserved = 600ULL << 20;
+    if (card->memory_code) return card->memory_code;
+    out->reserved = RESERVED;
+    out->total = card->total ? card->total : 80 * GIB;
+    out->used = card->used;
+    out->free = out->total - out->used;
     return SUCCESS;
 }
 int nvmlDeviceGetNumFans(card_t *card, unsigned int *out) { OR_MUTE(card); *out = (unsigned int)card->fans; return SUCCESS; }

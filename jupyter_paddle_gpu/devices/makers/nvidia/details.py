@@ -23,9 +23,8 @@ _COMPUTE_MODES: tuple[ComputeMode, ...] = ("default", "exclusive_thread", "prohi
 """By `nvmlComputeMode_t`."""
 
 
-def details(nvml: Any, handle: Any) -> DeviceDetails:
-    """All of it; a slice of a card tells little of this."""
-    reserved = ask(nvml, nvml.nvmlDeviceGetMemoryInfo, handle, nvml.nvmlMemory_v2)
+def details(nvml: Any, handle: Any, reserved: int | None) -> DeviceDetails:
+    """All of it, with the bytes that the driver keeps for itself; a slice of a card tells little of this."""
     ecc = ask(nvml, nvml.nvmlDeviceGetEccMode, handle)
     mode = ask(nvml, nvml.nvmlDeviceGetComputeMode, handle)
     persistence = ask(nvml, nvml.nvmlDeviceGetPersistenceMode, handle)
@@ -35,7 +34,7 @@ def details(nvml: Any, handle: Any) -> DeviceDetails:
     part = ask(nvml, nvml.nvmlDeviceGetAttributes_v2, handle)
     slowdown = nvml.NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
     return DeviceDetails(
-        memory_reserved=reserved.reserved if reserved is not None else None,
+        memory_reserved=reserved,
         clock=ask(nvml, nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_SM),
         clock_max=ask(nvml, nvml.nvmlDeviceGetMaxClockInfo, handle, nvml.NVML_CLOCK_SM),
         memory_clock=ask(nvml, nvml.nvmlDeviceGetClockInfo, handle, nvml.NVML_CLOCK_MEM),
