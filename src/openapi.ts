@@ -1317,7 +1317,7 @@ export interface components {
          * @description What else a device tells, at one moment. None means: it cannot tell.
          *
          *     Attributes:
-         *         memory_reserved: bytes that the driver keeps for itself (`memory_used` may count them or not).
+         *         memory_reserved: bytes that the driver keeps for itself; `memory_used` does not count them where they are told.
          *         clock, memory_clock: of the multiprocessors and of the memory, in MHz, beside the highest there are.
          *         throttling: why the clocks are not at their highest: `idle`, `power_cap`, `heat`, `hardware_heat`,
          *             `power_brake`, `hardware_slowdown`, `sync_boost`, `clocks_set`, `display_clocks`; empty: they are.
@@ -1609,6 +1609,7 @@ export interface components {
          *         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
          *         logs: public logs of trainings by which both ends were set; 0: they are the table's.
          *         mixed_logs: how many of them are of mixed precision; with some, the logs do not narrow the range.
+         *         answered: trainings replayed with a card's own answers by which both ends were set; 0: none.
          *         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
          *         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
          */
@@ -1630,6 +1631,8 @@ export interface components {
             logs: number;
             /** @default 0 */
             mixed_logs: number;
+            /** @default 0 */
+            answered: number;
             /** @default 0 */
             batches_ahead: number;
             /** @default false */

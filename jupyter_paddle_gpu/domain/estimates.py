@@ -207,6 +207,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         observations: measured peaks that narrowed the range (0: the table's alone), `jobs` of them of finished jobs.
         logs: public logs of trainings by which both ends were set; 0: they are the table's.
         mixed_logs: how many of them are of mixed precision; with some, the logs do not narrow the range.
+        answered: trainings replayed with a card's own answers by which both ends were set; 0: none.
         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
     """
@@ -222,6 +223,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     jobs: int = 0
     logs: int = 0
     mixed_logs: int = 0
+    answered: int = 0
     batches_ahead: int = 0
     changing_shapes: bool = False
 

@@ -70,13 +70,14 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
-    logs, low, high = _by_logs(trace, reserved, least, terms, spread)
+    logs, low, high = _ends(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
         terms,
         observations=spread.observations,
         jobs=spread.jobs,
         logs=len(logs),
         mixed_logs=len(set(logs) & set(evidence.MIXED)),
+        answered=0 if spread.observations or not evidence.ends(trace, reserved) else evidence.ANSWERED,
         changing_shapes=changing,
         batches_ahead=trace.batches_ahead,
     )
@@ -97,7 +98,7 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
 
 
-def _by_logs(
+def _ends(
     trace: Trace, reserved: int, least: Reserved, terms: DeviceTerms, spread: Range
 ) -> tuple[tuple[evidence.Seen, ...], int, int]:
     """(the public logs that speak for the range, its ends); a machine's own measurements count for more.
@@ -106,17 +107,21 @@ def _by_logs(
     """
     if spread.observations:
         return (), spread.low, spread.high
+    pages = least.mapped - least.reserved
+    low_terms = pages + terms.context_low + terms.communication_low - trace.batches_ahead
+    high_terms = pages + terms.context_high + terms.communication_high
+    if answered := evidence.ends(trace, reserved):
+        low, high = answered[0] + low_terms, answered[1] + high_terms
+        return (), max(min(spread.likely, low), 0), max(spread.likely, high)
     logs = evidence.like(trace, reserved)
     factors = evidence.limits(logs)
     lowest = max(spread.low - trace.batches_ahead, 0)
     if factors is None:
         return (), lowest, spread.high
-    pages = least.mapped - least.reserved
-    low = round((reserved - trace.batches_ahead) * factors[0]) + pages + terms.context_low + terms.communication_low
-    high = round(reserved * factors[1]) + pages + terms.context_high + terms.communication_high
-    if logs == evidence.ALL:  # few of its own kind: they widen only
-        low, high = min(low, lowest), max(high, spread.high)
-    return logs, min(spread.likely, low), max(spread.likely, high)
+    ahead = trace.batches_ahead
+    low = round((reserved - ahead) * factors[0]) + low_terms + ahead
+    high = round(reserved * factors[1]) + high_terms
+    return logs, min(spread.likely, low, lowest), max(spread.likely, high, spread.high)
 
 
 def _other_branches(trace: Trace) -> int:

@@ -1,17 +1,28 @@
-"""What public logs of GPUs say of an estimate's range. Sizes in bytes.
+"""What public logs of GPUs, and a card's own answers, say of an estimate's range. Sizes in bytes.
 
 A step's range goes from what its tensors take in the allocator's chunks with no workspace and no batch ahead to what
-they take with the largest workspaces. Where in between hangs on the algorithms that cuDNN chooses. Where trainings of
-the same kind were logged, the range is the two-sided 90 % prediction interval of Student's t for one more training, on
+they take with the largest workspaces. Where in between hangs on the algorithms that cuDNN chooses.
+
+Two cards were asked for it, an H200 and an H100: of 46 nets, in one to three precisions, the workspace of each
+convolution and recurrent kernel was asked of cuDNN as Paddle asks it, and the step replayed with the answers. With W,
+the largest workspace that a kernel of the step may ask for (of convolutions at most 512 MiB; at least a page), these
+were taken:
+
+    (reserved with cuDNN's answers - estimated reserved bytes) / W.
+
+The range is the estimate plus W times what leaves out one in twenty of these on either side, rounded outwards to a
+tenth. Nothing of the estimate is fitted to them. `benchmarks/device` asks and replays; `tests/test_device_reading.py`
+holds `BELOW`, `ABOVE` and `ANSWERED` equal to `benchmarks/results/device_reading.json`.
+
+Elsewhere logs speak: the range is at least the two-sided 90 % prediction interval of Student's t for one more training,
+on
 
     ln(logged max_memory_reserved / estimated reserved bytes).
 
 Its middle is the estimate: nothing of it is fitted to these figures, and their mean does not speak for another. So each
 log counts one degree of freedom. A log that may be read in several ways counts as its own files have it, not as comes
-nearest. With fewer than three logs there is none. Kinds with fewer of their own (mixed
-precision, rows that masks select, no convolutions, sizes drawn, shapes that alternate, several cards) have the interval
-of all logs, and the range is never narrower than without them. `docs/gpu-logs.md` has the table;
-`tests/test_gpu_logs.py` holds it equal to `benchmarks/results/gpu_logs.json`.
+nearest. With fewer than three logs there is none. `docs/gpu-logs.md` has the table; `tests/test_gpu_logs.py` holds it
+equal to `benchmarks/results/gpu_logs.json`.
 """
 
 from __future__ import annotations
@@ -21,12 +32,17 @@ from math import exp, fsum, log, sqrt
 from typing import NamedTuple
 
 from ..trace import Trace
+from .allocator import DRIVER_PAGE
 
 SIZES_DRAWN = "sizes_drawn"
 """The tracer's note that a program draws the size of each batch."""
 SHAPES_ALTERNATE = "shapes_alternate"
 """The tracer's note that its batches take as much each, in several shapes: PaddleOCR's recognisers."""
 UNKNOWN_SHAPES = "extents"
+BELOW, ABOVE = 0.5, 1.8
+"""Of W, from the estimate to either end."""
+ANSWERED = 107
+"""Distinct trainings that these rest on. Of those that were asked last, 42, the ends of the first held 36."""
 LEAST, MOST = 1 << 30, 32 << 30
 """Reserved bytes between which a training is like the logged ones (11 to 16 GiB), within a factor of some ten below."""
 QUANTILES = {3: 2.353, 4: 2.132, 5: 2.015, 6: 1.943, 7: 1.895, 8: 1.860, 9: 1.833, 10: 1.812}
@@ -50,7 +66,8 @@ SAME_SHAPES = (
     Seen("2025/08/30 18:00:18", "text detection", 14635986624, 15316025343),
 )
 """Nets with convolutions in float32 whose batches take the same in every step; no card is named there. The last may be
-read in two ways; nothing but the figures speaks against its file as it is, which is also the one that widens."""
+read in two ways; nothing but the figures speaks against its file as it is. All four lie inside of what a card's answers
+give, with W at its most."""
 MIXED = (
     Seen("PaddleNLP Qwen2.5-0.5B", "language", 14184565760, 13404016640),
     Seen("PaddlePaddle/PaddleMIX#342", "multimodal", 27496478464, 27679784959),
@@ -81,13 +98,31 @@ def limits(logs: Sequence[Seen]) -> tuple[float, float] | None:
     return exp(-width), exp(width)
 
 
+def largest_workspace(trace: Trace) -> int:
+    """W: the most that a kernel of the step may ask for beyond what is known of it; 0 where none asks cuDNN."""
+    asking = (one.workspace_high for one in trace.operations if one.workspace_high > one.workspace_low)
+    return max(asking, default=0)
+
+
+def ends(trace: Trace, reserved: int) -> tuple[int, int] | None:
+    """Reserved bytes between which nine of ten steps that ask cuDNN lie; None of another kind of step."""
+    width = largest_workspace(trace)
+    if not width or trace.evidence != "trace" or _varies(trace) or (trace.devices or 1) > 1:
+        return None
+    width = max(width, DRIVER_PAGE)
+    return max(reserved - round(BELOW * width), 0), reserved + round(ABOVE * width)
+
+
 def like(trace: Trace, reserved: int) -> tuple[Seen, ...]:
-    """The logs that speak for a traced step: those of its own kind, or all; none for one much smaller or larger."""
-    if trace.evidence != "trace" or not LEAST <= reserved <= MOST:
+    """The logs that speak for a traced step: all, none for one much smaller or larger, or whose convolutions a card was
+    asked for (`ends`)."""
+    if trace.evidence != "trace" or not LEAST <= reserved <= MOST or ends(trace, reserved):
         return ()
-    varies = UNKNOWN_SHAPES in trace.extra or drawn(trace) or _says(trace, SHAPES_ALTERNATE)
-    is_same = not varies and (trace.devices or 1) == 1
-    return SAME_SHAPES if is_same and trace.convolves and trace.amp in (None, "off") else ALL
+    return ALL
+
+
+def _varies(trace: Trace) -> bool:
+    return UNKNOWN_SHAPES in trace.extra or drawn(trace) or _says(trace, SHAPES_ALTERNATE)
 
 
 def drawn(trace: Trace) -> bool:

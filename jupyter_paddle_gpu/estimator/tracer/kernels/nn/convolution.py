@@ -12,8 +12,21 @@ LIMIT = 512 << 20
 """kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
 
 
+_OF_IMAGES = 4
+"""Dimensions of a filter of images: [out, in / groups, height, width]."""
+
+
 def cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
-    """Nothing up to what the kernel touches, at most cuDNN's limit: its algorithm is not known beforehand."""
+    """Nothing up to what the kernel touches, at most cuDNN's limit, for its algorithm is not known beforehand; for
+    depthwise filters of images nothing.
+
+    A depthwise convolution of images asks cuDNN nothing: `_conv_nd` and `conv1d` of `nn/functional/conv.py` call
+    `depthwise_conv2d` on a GPU, whose kernels are Paddle's own (`phi/kernels/gpu/depthwise_conv_kernel.cu`; the GPU
+    wheel of 2.6.2 has no other).
+    """
+    weight = operands[1][0].shape
+    if int(attrs.get("groups") or 1) > 1 and weight[1] == 1 and len(weight) == _OF_IMAGES:
+        return 0, 0
     touched = sum(array.nbytes for group in (*operands, *results) for array in group)
     return 0, min(LIMIT, touched)
 

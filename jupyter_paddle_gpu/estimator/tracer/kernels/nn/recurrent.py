@@ -7,12 +7,20 @@ from __future__ import annotations
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
+from ...session import running
 from .. import bounds
 from ..rules import Arrays, Asked, Attributes, Meta, Operator, Place, Rule
 
 _RESULTS = ("out", "dropout_state_out", "state", "reserve")
 _RESERVED_GATES = {"LSTM": 6, "GRU": 4, "RNN_TANH": 1, "RNN_RELU": 1}
+_CUDNN_GATES = {"LSTM": 5, "GRU": 6, "RNN_TANH": 1, "RNN_RELU": 1}
+"""The same of cuDNN's reserve, which has `_CUDNN_HEAD` bytes more."""
+_CUDNN_HEAD = 256
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_DROPOUT_STATES = 132 * 2048 * 24
+"""`cudnnDropoutGetStatesSize` on an H200: 24 bytes for each of 2,048 threads of its 132 multiprocessors."""
+_CUDNN_EACH, _CUDNN_STATES, _CUDNN_REST = 8 << 20, 12, 1 << 20
+"""Beside weights and gates, for each layer and direction: bytes; states and bytes at most. Read on an H200."""
 _GRAD_BLOCKS = {"LSTM": 3, "GRU": 2, "RNN_TANH": 0, "RNN_RELU": 0}
 _GRAD_STATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 2, "RNN_RELU": 2}
 _DISTINCT_LAYERS = 3
@@ -31,25 +39,35 @@ def _dimensions(attrs: Attributes, x: Array) -> tuple[int, int, int, int]:
 
 
 def _reserve(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
-    """`reserve` holds the activations of all gates and layers, `dropout_state_out` a byte an element."""
+    """`reserve` holds the activations of all gates and layers, `dropout_state_out` a byte an element, on a GPU what its
+    random numbers come from."""
     result, x = _RESULTS[place.result], operands[0][0]
     block, _, layers, _ = _dimensions(attrs, x)
     if attrs.get("is_test"):
         return ((0,), "uint8") if result in {"reserve", "dropout_state_out"} else None
+    on_gpu = running().target == "gpu"
     if result == "reserve":
-        rows = (layers - 1) + _RESERVED_GATES[attrs["mode"]] * layers
-        return (rows * block * SIZE[x.dtype],), "uint8"
+        gates, head = (_CUDNN_GATES, _CUDNN_HEAD) if on_gpu else (_RESERVED_GATES, 0)
+        rows = (layers - 1) + gates[attrs["mode"]] * layers
+        return (rows * block * SIZE[x.dtype] + head,), "uint8"
     if result == "dropout_state_out":  # allocated whether or not there is dropout
-        return (block,), "uint8"
+        return (_DROPOUT_STATES if on_gpu else block,), "uint8"
     return None
 
 
 def _cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
-    """Nothing up to what each gate of every layer is before its activation, computed for all steps at once: only
-    `cudnnGetRNNTempSpaceSizes` and a handle could tell more."""
+    """What `cudnnGetRNNTempSpaceSizes` asks for: the weights, what every gate is before its activation, two blocks more
+    in both directions, and `_CUDNN_EACH` for each layer and direction (a simple cell up to a block and a quarter more).
+
+    Holds 160 answers of cuDNN 9.19 on an H200, as `cudnnSetRNNDescriptor_v8` was called by Paddle's `rnn_functor.h`.
+    """
     x = operands[0][0]
-    block, _, layers, _ = _dimensions(attrs, x)
-    return 0, _GATES[attrs["mode"]] * layers * block * SIZE[x.dtype]
+    block, state, layers, directions = _dimensions(attrs, x)
+    blocks = _GATES[attrs["mode"]] + 2 * (directions == 2)
+    cells = layers * directions
+    low = sum(array.nbytes for array in operands[2]) + blocks * block * SIZE[x.dtype] + cells * _CUDNN_EACH
+    simple = 5 * block // 4 * SIZE[x.dtype] if attrs["mode"].startswith("RNN") else 0
+    return low, low + cells * (_CUDNN_STATES * state * SIZE[x.dtype] + _CUDNN_REST) + simple
 
 
 def _forward(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
