@@ -17,9 +17,9 @@ def unused_device(job: Job, result: JobResult | None) -> Message | None:
         return None
     told = Message(
         code="device_not_used",
-        text="It trained on the CPU and held {device} for nothing: Paddle {version} is a build for the CPU there.",
-        hint="Install Paddle for GPUs where the job runs (https://www.paddlepaddle.org.cn/install/quick), or choose "
-        "the CPU in the submit dialog.",
+        text="It trained on the CPU: Paddle {version} there is a build for the CPU.",
+        hint="{device} was held for nothing. Install Paddle for GPUs where the job runs "
+        "(https://www.paddlepaddle.org.cn/install/quick), or choose the CPU in the submit dialog.",
         params={"device": ",".join(job.device_ids), "version": result.paddle_version},
     )
     return reasons.called(told, job.device_names)
