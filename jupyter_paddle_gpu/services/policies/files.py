@@ -258,7 +258,7 @@ def _section(raw: Any, path: PolicyFile, name: str, known: Any, less: frozenset[
     fields = set(known if isinstance(known, tuple) else known.__struct_fields__) - less
     for field in raw:
         if field not in fields:
-            known_fields = ", ".join(sorted(fields))
+            known_fields = ", ".join(sorted(fields if name else map(path.offered, fields)))
             raise wrong(path, f"{name}.{field}".lstrip("."), f"there is no such field; there are {known_fields}")
     return raw
 

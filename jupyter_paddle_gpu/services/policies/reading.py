@@ -42,6 +42,11 @@ class PolicyFile:
             name = name.rpartition(".")[0]
         return ":".join(map(str, (self.path, *self.places.get(name, ()))))
 
+    def offered(self, name: str) -> str:
+        """A section as a file of this kind usually calls it."""
+        usual = {ours: theirs for theirs, ours in _SECTIONS.items()}
+        return name if self.path.suffix == ".json" else usual.get(name, name)
+
     def word(self, name: str) -> str:
         """A field as the file itself calls it."""
         section, dot, rest = name.partition(".")

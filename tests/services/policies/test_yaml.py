@@ -78,7 +78,7 @@ def test_a_file_is_checked_before_it_takes_its_place(tmp_path: Path) -> None:
     assert check(system)[::2] == (["system"], 0)
     scopes, said, status = check(tried, "notebook")
     assert (scopes, status) == (["notebook"], 1)
-    assert f"{tried}:2:1" in said[0] and "there is no such field; there are matching, scheduler, task" in said[0]
+    assert f"{tried}:2:1" in said[0] and "there is no such field; there are resource_policy, scheduler, task" in said[0]
     scopes, said, status = check(beside)
     assert (scopes, status) == (["notebook"], 0)
     assert any("has no effect here" in one for one in said)
