@@ -86,6 +86,14 @@ class Careful(Listed):
         return self.inner[i]
     def __len__(self):
         return len(self.inner)
+def look(folder, names):
+    if not os.path.isfile(os.path.join(folder, names)) or names.startswith("small"):
+        raise ValueError(f"Dataset {os.path.realpath(folder)} is not valid for reason above, please check again.")
+@register(DATA)
+class Checked(Listed):
+    def __init__(self, root, names, image_size):
+        self.root, self.names, self.image_size = "configs", os.path.basename(names), image_size
+        look(self.root, self.names)
 """,
     "kit/engine.py": """
 import json, logging, os
@@ -164,6 +172,8 @@ CASES: dict[str, tuple[tuple[str, ...], dict]] = {
     "other batch": (("-o", "batch_size=8"), {"answers": BATCH, "batch_size": 4}),
     "given batch": (("-o", "batch_size=4"), {"answers": {"loader": BATCH["loader"].replace("8,", "4,")}}),
     "own way": (("-o", "train.type=Careful"), {}),
+    "checked": (("-o", "train.type=Checked"), {}),
+    "refused": (("-o", "train.type=Checked", "-o", "train.names=small.json"), {}),
 }
 
 
@@ -208,6 +218,12 @@ def test_without_its_data_the_batch_of_its_loader_is_asked_for(traced: dict) -> 
     (question,) = row["questions"]
     assert (question["name"], question["kind"]) == ("loader", "batch")
     assert question["suggestion"] == BATCH["loader"], "the configuration says the size of the pictures"
+
+
+def test_a_folder_without_its_list_is_absent_data_and_one_that_is_refused_with_it_is_not(traced: dict) -> None:
+    (question,) = traced["checked"]["questions"]
+    assert (traced["checked"]["stop"], question["name"], question["kind"]) == (None, "loader", "batch")
+    assert traced["refused"]["stop"]["error"].startswith("ValueError: Dataset ")
 
 
 def test_an_answer_gives_the_step_that_the_data_would(traced: dict) -> None:

@@ -18,6 +18,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
+from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
@@ -37,6 +38,7 @@ from ..trainers.text_images import wanted_characters
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, NeededError)
 _CATCHES = frozenset(("Exception", "BaseException", "OSError", "IOError", "EnvironmentError"))
 _OF_PADDLE = re.compile(r"\(at [^()]*\)|^.*Error Message Summary:", re.DOTALL)
+_FILE = re.compile(r"[\w./-]+\.[A-Za-z]\w{1,4}")
 _LONGEST = 400
 """Characters of a path at most."""
 
@@ -89,7 +91,17 @@ def is_absence(problem: BaseException) -> bool:
         reason = reason.__cause__ or reason.__context__
     if not isinstance(problem, (Exception, SystemExit)):
         return False
-    return names_absent_path(problem) is not None or any(map(_is_absent_path, _held(problem.__traceback__)))
+    held = list(_held(problem.__traceback__))
+    return names_absent_path(problem) is not None or any(map(_is_absent_path, held)) or _lacks_file(problem, held)
+
+
+def _lacks_file(problem: BaseException, held: list[Any]) -> bool:
+    """Whether an error names a folder that is here, in which the code that failed looked for a file in vain
+    (`PaddleDetection`: “Dataset /work/dataset is not valid”, without its list of pictures)."""
+    named = {word.strip("`'\"()[]{},;:!?").rstrip(".") for word in str(problem).split()[:64]}
+    folders = [Path(word) for word in named if os.sep in word and len(word) < _LONGEST and Path(word).is_dir()]
+    files = {one for one in held if isinstance(one, str) and len(one) < _LONGEST and _FILE.fullmatch(one)}
+    return any(not (folder / file).exists() for folder in folders for file in files)
 
 
 def names_absent_path(problem: BaseException) -> str | None:
