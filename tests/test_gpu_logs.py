@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 
 from benchmarks.gpu_logs.collection import Figure, Log, read
-from benchmarks.gpu_logs.rebuild import error, flags, kept
-from benchmarks.gpu_logs.tables import driver, figures, summed_up
+from benchmarks.gpu_logs.rebuild import error, flags, inside, kept, reserved_range
+from benchmarks.gpu_logs.tables import driver, figures, reached, summed_up
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
 
@@ -106,3 +106,24 @@ def test_the_page_sums_up_the_held_back_tests() -> None:
         count, median, largest = summed_up(half)
         said = f"Of the {count} that are {called} the median error is {median:.1%}, the largest {largest:.1%}."
         assert said.replace("%", " %") in page
+
+
+def test_the_page_says_how_far_the_held_back_half_reaches() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    alone, all_of_them = reached(assumed=False), reached(assumed=True)
+    sizes = [f"{one * 100:.1f}" for one in alone.errors]
+    assert f"`allocated` is off by {', '.join(sizes[:-1])} and {sizes[-1]} %" in page
+    middle, most = (f"{one * 100:.1f} %" for one in (all_of_them.middle, all_of_them.most))
+    assert f"median error of `allocated` is {middle} and the 90th percentile {most}" in page
+    assert f"`reserved` of {all_of_them.inside[0]} of {all_of_them.inside[1]} lies inside" in page
+
+
+def test_a_range_of_what_the_allocator_holds_is_without_context_and_pages() -> None:
+    """The driver counts 40 of pages and 100 to 200 of context: 960 to 1,040 are left around 1,000 reserved."""
+    terms = {"context_low": 100, "context_high": 200, "communication_low": 0, "communication_high": 0}
+    found = {"reserved_peak_bytes": 1000, "peak_bytes": 1190, "low": 1100, "high": 1280, "terms": terms}
+    assert reserved_range(found) == (960.0, 1040.0)
+    held = [inside(Figure.of(size), reserved_range(found)) for size in (959, 960, 1040, 1041)]
+    assert held == [False, True, True, False]
+    assert inside(Figure(low=900, high=960), (960, 1040)) is True
+    assert inside(None, (1, 2)) is inside(Figure.of(1), reserved_range({"terms": None})) is None

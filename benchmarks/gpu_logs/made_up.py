@@ -225,6 +225,8 @@ def tokens(root: Path) -> None:
     gpt = root / "slm" / "model_zoo" / "gpt-3"
     tokenizer = gpt / "ppfleetx" / "data" / "tokenizers" / "gpt_tokenizer.py"
     tokenizer.write_text(tokenizer.read_text().replace("http://fleet.bj.bcebos.com/datasets/gpt/gpt2", "./gpt2"))
+    engine = gpt / "ppfleetx" / "core" / "engine" / "eager_engine.py"
+    engine.write_text(engine.read_text().replace("._found_inf", "._cache_found_inf"))  # its name in Paddle 3
     (gpt / "data").mkdir(exist_ok=True)
     np.save(gpt / "data" / "made_ids.npy", np.ones(TEXTS * TOKENS, "uint16"))
     np.savez(gpt / "data" / "made_idx.npz", lens=np.full(TEXTS, TOKENS, "int32"))

@@ -124,18 +124,17 @@ def _row(log: Log, found: dict[str, Any], variant: Variant | None = None) -> dic
     }
 
 
-def reserved_range(found: dict[str, Any]) -> tuple[int | None, int | None]:
-    """The range that is shown, without the context and NCCL's share: what the allocator may hold of it."""
-    terms, low, high = found.get("terms"), found.get("low"), found.get("high")
-    if not terms or low is None or high is None:
+def reserved_range(found: dict[str, Any]) -> tuple[float | None, float | None]:
+    """The range that is shown, without what the driver counts beside the allocator: pages, context, NCCL's share."""
+    terms, names = found.get("terms"), ("low", "high", "peak_bytes", "reserved_peak_bytes")
+    if not terms or any(found.get(name) is None for name in names):
         return None, None
-    return (
-        low - terms["context_low"] - terms["communication_low"],
-        high - terms["context_high"] - terms["communication_high"],
-    )
+    low, high, likely, reserved = (found[name] for name in names)
+    half = sum(terms[f"{part}_high"] - terms[f"{part}_low"] for part in ("context", "communication")) / 2
+    return low - (likely - reserved) + half, high - (likely - reserved) - half
 
 
-def inside(figure: Figure | None, ends: tuple[int | None, int | None]) -> bool | None:
+def inside(figure: Figure | None, ends: tuple[float | None, float | None]) -> bool | None:
     """Whether a range holds what was logged; None where one of them is not known."""
     low, high = ends
     return None if figure is None or low is None or high is None else figure.low <= high and low <= figure.high

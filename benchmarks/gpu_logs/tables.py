@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+from dataclasses import dataclass
 from typing import Any
 
 from .rebuild import kept
@@ -36,6 +38,40 @@ def summed_up(half: str) -> tuple[int, float, float]:
     return len(errors), statistics.median(errors), max(errors)
 
 
+@dataclass(frozen=True)
+class Reached:
+    """What was asked of the logs that were held back, and how far it goes. Of a log that may be read in several ways
+    the first one counts, its likeliest.
+
+    Attributes:
+        errors: sizes of the errors of `allocated`, the least first.
+        inside: of how many `reserved` lies inside the range that is shown, and of how many it was logged.
+    """
+
+    errors: tuple[float, ...]
+    inside: tuple[int, int]
+
+    @property
+    def middle(self) -> float:
+        """The median."""
+        return statistics.median(self.errors)
+
+    @property
+    def most(self) -> float:
+        """The 90th percentile: nine of ten errors are at most as large."""
+        return self.errors[math.ceil(0.9 * len(self.errors)) - 1]
+
+
+def reached(*, assumed: bool) -> Reached:
+    """Of the logs that were held back, a trainer's own tests left out; those alone of which nothing had to be assumed,
+    or all."""
+    first = {row["thread"]: row for row in reversed(kept()) if not row["thread"].startswith(OF_TESTS)}
+    rows = [row for row in first.values() if row["half"] == "held back" and (assumed or not row["assumes"])]
+    held = [row["reserved_inside"] for row in rows if row["reserved_inside"] is not None]
+    errors = sorted(abs(row["error"]) for row in rows if row["error"] is not None)
+    return Reached(tuple(errors), (sum(held), len(held)))
+
+
 def percent(share: float) -> str:
     """With a sign, but for what rounds to nothing."""
     text = f"{share * 100:+.1f} %".replace("-", "−")
@@ -62,6 +98,9 @@ def main() -> None:
             print(f"{row['thread']} | {row['half']} | {row['assumes']} | {driver(row)}")
     for half in ("rules", "held back"):
         print(half, *summed_up(half))
+    for assumed in (False, True):
+        found = reached(assumed=assumed)
+        print(f"held back, assumed: {assumed}", len(found.errors), found.middle, found.most, found.inside)
 
 
 if __name__ == "__main__":
