@@ -43,6 +43,8 @@ NICE = ("nice", "-n", "10")
 CLAS = "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=2 -o DataLoader.Train.loader.num_workers=0"
 SEG = "--device cpu --batch_size"
 OCR = "-o Global.use_gpu=False Train.loader.num_workers=0 Train.loader.batch_size_per_card=2"
+SHORTER = " Train.dataset.label_file_list=[./train_data/short_list.txt]"
+FIRST = f" Train.sampler.first_bs=2{SHORTER}"
 DET = "-o use_gpu=False worker_num=0 TrainReader.batch_size="
 
 
@@ -91,6 +93,21 @@ def _cases() -> tuple[Case, ...]:
         Case("DLA46x c", "PaddleClas", clas + "DLA/DLA46x_c.yaml", CLAS),
         Case("PP-LiteSeg stdc2", "PaddleSeg", "configs/smrt/pp_liteseg_stdc2.yml", f"{SEG} 2"),
         Case("Korean CRNN", "PaddleOCR", "configs/rec/multi_language/rec_korean_lite_train.yml", OCR),
+        # Of the configurations that are used most, what a CPU can train (seed 24).
+        Case("PP-OCRv3 mobile rec", "PaddleOCR", "configs/rec/PP-OCRv3/PP-OCRv3_mobile_rec.yml", OCR + SHORTER),
+        Case("PP-OCRv4 mobile rec", "PaddleOCR", "configs/rec/PP-OCRv4/PP-OCRv4_mobile_rec.yml", OCR + FIRST),
+        Case("PP-OCRv5 mobile rec", "PaddleOCR", "configs/rec/PP-OCRv5/PP-OCRv5_mobile_rec.yml", OCR + FIRST),
+        Case("PP-OCRv5 mobile det", "PaddleOCR", "configs/det/PP-OCRv5/PP-OCRv5_mobile_det.yml", OCR),
+        Case("DB MobileNetV3", "PaddleOCR", "configs/det/det_mv3_db.yml", OCR),
+        Case("direction of text", "PaddleOCR", "configs/cls/cls_mv3.yml", OCR),
+        Case("ResNet50 vd", "PaddleClas", clas + "ResNet/ResNet50_vd.yaml", CLAS),
+        Case("PP-HGNetV2 B0", "PaddleClas", clas + "PPHGNetV2/PPHGNetV2_B0.yaml", CLAS),
+        Case("EfficientNet B0", "PaddleClas", clas + "EfficientNet/EfficientNetB0.yaml", CLAS),
+        Case("OCRNet HRNet-W18", "PaddleSeg", "configs/ocrnet/ocrnet_hrnetw18_voc12aug_512x512_40k.yml", f"{SEG} 1"),
+        Case("PP-YOLOE+ s", "PaddleDetection", "configs/ppyoloe/ppyoloe_plus_crn_s_80e_coco.yml", f"{DET}1"),
+        Case("Mask R-CNN R50", "PaddleDetection", "configs/mask_rcnn/mask_rcnn_r50_fpn_1x_coco.yml", f"{DET}1"),
+        Case("RT-DETR R18", "PaddleDetection", "configs/rtdetr/rtdetr_r18vd_6x_coco.yml", f"{DET}1"),
+        Case("YOLOv5 s", "PaddleYOLO", "configs/yolov5/yolov5_s_300e_coco.yml", f"{DET}1"),
     )  # fmt: skip
 
 

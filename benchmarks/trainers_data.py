@@ -12,7 +12,8 @@ COUNT = 16
 WIDTH, HEIGHT = 640, 480
 BOXES = 7
 TEXT = "ab1" * 8 + "c"
-"""As long as lines may be: what the loss takes hangs on it."""
+"""As long as lines may be: what the loss takes hangs on it. Where a second head reads them a mark stands before and
+behind each, so that two letters fewer are left."""
 DATA = (
     "PaddleClas/dataset/ILSVRC2012",
     "PaddleSeg/data/cityscapes",
@@ -22,6 +23,7 @@ DATA = (
     "PaddleDetection/dataset/voc",
     "PaddleOCR/train_data",
     "PaddleSeg/data/defect_data",
+    "PaddleYOLO/dataset/coco",
 )
 """Folders in the clones that hold data, and no more than data."""
 
@@ -33,7 +35,9 @@ def make_data(clones: Path) -> None:
     _cityscapes(clones / DATA[1], noise)
     _voc_masks(clones / DATA[2], noise)
     _pairs(clones / DATA[3], noise, 2)
-    _coco(clones / DATA[4], noise)
+    for place in (DATA[4], DATA[8]):
+        if (clones / place).parent.is_dir():
+            _coco(clones / place, noise)
     _voc(clones / DATA[5], noise)
     _lines(clones / DATA[6], noise)
     _pairs(clones / DATA[7], noise, 4)
@@ -94,8 +98,35 @@ def _lines(folder: Path, noise: np.random.Generator) -> None:
         for number in range(COUNT):
             picture = Image.fromarray(noise.integers(0, 256, (48, 320, 3), dtype=np.uint8))
             picture.save(folder / f"{mode}{number}.png")
-        lines = [f"{mode}{number}.png\t{TEXT}\n" for number in range(COUNT)]
-        (folder / f"{mode}_list.txt").write_text("".join(lines))
+        for names, text in (((mode, "val"), TEXT), (("short",), TEXT[:-2])):
+            lines = "".join(f"{mode}{number}.png\t{text}\n" for number in range(COUNT))
+            for name in names:
+                (folder / f"{name}_list.txt").write_text(lines)
+    _directions(folder / "cls", noise)
+    _pages(folder / "icdar2015" / "text_localization", noise)
+
+
+def _directions(folder: Path, noise: np.random.Generator) -> None:
+    """Lines of text, every second upside down."""
+    for mode in ("train", "test"):
+        for number in range(COUNT):
+            _picture(folder / f"{mode}{number}.png", noise)
+        lines = [f"{mode}{number}.png\t{number % 2 * 180}\n" for number in range(COUNT)]
+        (folder / f"{mode}.txt").write_text("".join(lines))
+
+
+def _pages(folder: Path, noise: np.random.Generator) -> None:
+    """Pages with lines of text, as many as a picture has objects."""
+    for mode in ("train", "test"):
+        lines = []
+        for number in range(COUNT):
+            _picture(folder / f"{mode}{number}.png", noise)
+            found = [
+                {"transcription": TEXT, "points": [[x, y], [x + wide, y], [x + wide, y + high], [x, y + high]]}
+                for x, y, wide, high in _boxes(noise)
+            ]
+            lines.append(f"{mode}{number}.png\t{json.dumps(found)}\n")
+        (folder / f"{mode}_icdar2015_label.txt").write_text("".join(lines))
 
 
 def _boxes(noise: np.random.Generator) -> list[list[int]]:
