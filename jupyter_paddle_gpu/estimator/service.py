@@ -26,7 +26,7 @@ from ..domain.what_ifs import EstimateRequest, asked_in_a_row
 from . import messages, packages, scripts, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
-from .advice.fitting import fits
+from .advice.fitting import batched, fits
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
 from .memory.narrowed import narrowed
@@ -183,7 +183,7 @@ class EstimateService:
         traced = functools.cache(trace)
 
         def high(batch: int, accelerator: Accelerator) -> int | None:
-            found = traced(batch)
+            found = batched(traced(batch))
             return None if found is None else self.peak(found, request, accelerator).high
 
         return fits(high, accelerators, self.settings.usable_share)

@@ -16,6 +16,8 @@ from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
 from .trace import TracedNote, TracedQuestion
 
+WHOLE_GRAPH = "whole_graph"
+"""The note on a step whose leading dimension is no batch."""
 NOTES: dict[str, Message] = {
     message.code: message
     for message in (
@@ -188,6 +190,12 @@ NOTES: dict[str, Message] = {
             text="The data set gives single arrays; Paddle keeps such batches until Python's garbage collector runs, "
             "up to a hundred and more, which are not in this figure.",
             hint="Let __getitem__ give a tuple, as in `return (image,)`: then no batch stays.",
+        ),
+        Message(
+            code=WHOLE_GRAPH,
+            text="Each step takes in a whole graph of {nodes} nodes: part of them would be other data, so no smaller "
+            "batch is offered.",
+            hint="To train on parts, draw neighbors in each step (paddle.geometric.sample_neighbors).",
         ),
         Message(
             code="batches_left",

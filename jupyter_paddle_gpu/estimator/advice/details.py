@@ -12,6 +12,7 @@ from ...domain.estimates import Estimate, Fit
 from ...domain.what_ifs import EstimateRequest
 from .. import messages
 from ..memory.assemble import Peak
+from ..translate import WHOLE_GRAPH
 from .changed_steps import SOUGHT, Steps
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
@@ -37,11 +38,14 @@ class Details:
             checked: as of `Device`.
         """
         fits: tuple[Fit, ...] = ()
+        step = estimate
+        if any(note.code == WHOLE_GRAPH for note in estimate.notes):  # there is no batch to change
+            step, limit, devices = msgspec.structs.replace(estimate, batch_size=None), None, 1
         if limit is not None:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
             fits = tuple(msgspec.structs.replace(one, checked=checked) for one in self._fit(device, limit, known))
         found = remedies(
-            estimate,
+            step,
             self._likely,
             (lambda change: self._largest(limit, change)) if limit is not None else None,
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),

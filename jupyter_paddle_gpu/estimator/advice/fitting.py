@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from ...domain.devices import Accelerator
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Fit
+from ..trace import Trace
+from ..translate import WHOLE_GRAPH
 from .search import SearchFailedError, largest_batch
 
 HighOf = Callable[[int, Accelerator], int | None]
@@ -24,6 +26,22 @@ def fits(high: HighOf, accelerators: Sequence[Accelerator], usable_share: float)
     """
     batches: set[int] = set()
     return tuple(_fit(high, accelerator, usable_share, batches) for accelerator in accelerators)
+
+
+def batched(trace: Trace | None) -> Trace | None:
+    """The trace, of which the leading dimension is a batch.
+
+    Raises:
+        PaddleGpuError: `batch_is_graph` (422): the step takes in a whole graph.
+    """
+    if trace is not None and any(note.code == WHOLE_GRAPH for note in trace.notes):
+        raise PaddleGpuError(
+            "batch_is_graph",
+            "Each step takes in a whole graph: there is no batch to make larger or smaller.",
+            hint="To train on parts, draw neighbors in each step (paddle.geometric.sample_neighbors).",
+            status=422,
+        )
+    return trace
 
 
 def _fit(high: HighOf, accelerator: Accelerator, usable_share: float, batches: set[int]) -> Fit:

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
@@ -168,3 +169,50 @@ def test_devices_share_the_batch_where_there_are_several(service, tmp_path):
     assert together.says.render() == "On 2 devices"
     asked = msgspec.structs.replace(ON_CPU, devices=2, batch_size=32)
     assert service.estimate(NOTEBOOK, tmp_path, asked).peak_bytes == together.peak_bytes < found.peak_bytes
+
+
+GRAPH = """
+import paddle
+nodes, features = 300, 40
+x, y = paddle.randn([nodes, features]), paddle.randint(0, 5, [nodes])
+edges = paddle.randint(0, nodes, [2, 1500])
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = paddle.nn.Linear(features, 16), paddle.nn.Linear(16, 5)
+    def forward(self, x):
+        return paddle.geometric.send_u_recv(self.last(self.first(x)), edges[0], edges[1])
+net = Net()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for step in range(3):
+    loss = paddle.nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ALONG = "paddle.geometric.send_u_recv(self.last(self.first(x)), edges[0], edges[1])"
+BY_HAND = "paddle.zeros([nodes, 5]).scatter(edges[1], self.last(self.first(x)).gather(edges[0]), overwrite=False)"
+DETAILED = EstimateRequest(details=True, target="cpu")
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("along", [ALONG, BY_HAND])
+def test_part_of_a_graph_is_no_smaller_batch(service, tmp_path, along):
+    cells = (CodeCell(index=0, id="a", source=GRAPH.replace(ALONG, along)),)
+    graph = NotebookFacts(kernel_name="python3", language="python", cells=cells, imports_paddle=True, loop="custom")
+    estimate = service.estimate(graph, tmp_path, DETAILED, devices=2, host_bytes=1 << 30)
+    assert estimate.batch_size == 300 and estimate.fits == ()
+    told = next(note for note in estimate.notes if note.code == "whole_graph")
+    assert told.render().startswith("Each step takes in a whole graph of 300 nodes: part of them would be other data")
+    assert {"batch_size", "accumulation", "devices"}.isdisjoint(remedy.change for remedy in estimate.remedies)
+    with pytest.raises(PaddleGpuError, match="takes in a whole graph"):
+        service.fits(graph, tmp_path, EstimateRequest(), [CARD])
+
+
+@pytest.mark.paddle
+def test_a_batch_that_stands_beside_the_loop_is_one(service, tmp_path):
+    rows = GRAPH.replace(ALONG, "self.last(self.first(x))")
+    cells = (CodeCell(index=0, id="a", source=rows),)
+    table = NotebookFacts(kernel_name="python3", language="python", cells=cells, imports_paddle=True, loop="custom")
+    estimate = service.estimate(table, tmp_path, DETAILED, host_bytes=1 << 30)
+    assert "batch_size" in {remedy.change for remedy in estimate.remedies} and len(estimate.fits) == 1

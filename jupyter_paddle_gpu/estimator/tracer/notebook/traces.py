@@ -38,7 +38,7 @@ from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
-from ..step.report import described, inputs_of, loss_name, once_each, rows, versions
+from ..step.report import described, graph_notes, inputs_of, loss_name, once_each, rows, versions
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch, plain
 from ..undecided import absent_data, absent_tensors, running_code
@@ -342,9 +342,9 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes.append({"code": FEW_STEPS, "params": {}})
     if not processes.kind:  # where several train together, gradients lie in buffers that stay
         notes += watch.gradients.notes()
-    if left := loaders.left():
-        notes.append({"code": "batches_left", "params": {"size": left}})
+    notes += loaders.notes()
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
+    notes += graph_notes(runtime.ledger, window, called.batch)
     trained = watch.elements()
     storages, operations = rows(runtime.ledger, window, called.path)
     arrived = inputs_of(runtime.ledger, window)

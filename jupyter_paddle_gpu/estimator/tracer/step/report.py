@@ -10,6 +10,7 @@ import paddle
 
 from ..kernels.registry import rule_of
 from ..memory.ledger import Ledger, Record
+from .layers import Meta
 
 
 def rows(
@@ -51,6 +52,32 @@ def inputs_of(ledger: Ledger, window: tuple[int, int]) -> list[Record]:
     """What the step took in: arrays that came from data inside the window."""
     first, last = window
     return [r for r in ledger.records if first <= r.start < last and r.kind == "inputs" and r.op == "to_tensor"]
+
+
+_OF_GRAPHS = frozenset(("send_u_recv", "send_ue_recv", "send_uv", "segment_pool"))
+"""Operators along the edges of a graph."""
+_FROM_NODES, _TO_NODES = frozenset(("gather", "index_select", "gather_nd")), frozenset(("scatter", "scatter_nd_add"))
+"""Operators by which programs go along edges themselves: from nodes to edges, and back."""
+
+
+def graph_notes(ledger: Ledger, window: tuple[int, int], batch: tuple[Meta, ...]) -> list[dict[str, Any]]:
+    """That a step takes in a whole graph that stands beside the loop, with the number of its nodes; else nothing.
+
+    Args:
+        batch: what the model was called with, by shape and type.
+    """
+    if not batch or not batch[0][0]:
+        return []
+    first, last = window
+    made = [record for record in ledger.records if first <= record.start < last]
+    rows, shape = batch[0][0][0], batch[0][0]
+    if any(record.kind == "inputs" or tuple(record.shape) == shape for record in made):
+        return []  # data of its own in each step, as far as anybody can tell
+    by_rows = {(record.op, record.shape[0] == rows) for record in made if record.shape}
+    along = any((op, False) in by_rows for op in _FROM_NODES) and any((op, True) in by_rows for op in _TO_NODES)
+    named = not _OF_GRAPHS.isdisjoint(operation.name for operation in ledger.operations[first:last])
+    dense = any(tuple(one) == (rows, rows) for one, _ in batch[1:])
+    return [{"code": "whole_graph", "params": {"nodes": rows}}] if named or along or dense else []
 
 
 def once_each(inputs: list[str], times: int) -> list[str]:

@@ -79,7 +79,12 @@ class Loaders:
         self.reads[id(loader)] = how
         self.in_step += [(one, id(loader)) for one in self.begun if how.by is not None and self.reads[one].by == how.by]
 
-    def left(self) -> int:
+    def notes(self) -> list[dict[str, Any]]:
+        """What is told of the loaders of a training."""
+        left = self._left()
+        return [{"code": "batches_left", "params": {"size": left}}] if left else []
+
+    def _left(self) -> int:
         """Bytes of batches that stay with each epoch for good where loaders of different lengths are read in step
         (`zip(one, other)`): the longer one's thread has read ahead, and waits for room."""
         found = 0
