@@ -24,7 +24,7 @@ test('panel, server and commands speak Chinese, also of what fits nothing', asyn
     server.set(LANGUAGE, { locale: 'default' });
   }
   const panel = await openPanel(page);
-  await expect(panel.getByRole('button', { name: '批大小 64，转到单元格 9' })).toBeVisible();
+  await expect(panel.getByRole('button', { name: '批大小 64, 跳到单元格 9' })).toBeVisible();
   await expect(panel.getByRole('button', { name: '提交 digits_fit.ipynb' })).toBeVisible();
   await expect(panel.getByRole('region', { name: '设备' })).toContainText('GPU');
   await expect(
