@@ -7,6 +7,7 @@ import type { IEngineFeatures, IImageChoice, IQueueView, IReceiver } from '../..
 import { percent } from '../../format';
 import {
   type IChoice,
+  imageOf,
   movedTo,
   parseEnvironment,
   strayLines,
@@ -67,7 +68,12 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
         />
       )}
       {engine?.containers && (
-        <Images images={images} chosen={choice.image} onChoose={image => change({ image })} />
+        <Images
+          images={images}
+          choice={choice}
+          onCpu={choice.gpus === 0 || !engine.gpus}
+          onChoose={image => change({ image })}
+        />
       )}
       {engine?.memory_limit && (
         <Amount
@@ -252,12 +258,14 @@ function Receivers(props: {
 /** The images, the best first, with what speaks for the chosen one. */
 function Images(props: {
   images: readonly IImageChoice[];
-  chosen: string;
+  choice: IChoice;
+  onCpu: boolean;
   onChoose: (image: string) => void;
 }): JSX.Element {
   const { trans } = useApp();
-  const { images, chosen, onChoose } = props;
-  const shown = images.find(({ reference }) => reference === chosen) ?? images[0];
+  const { images, choice, onCpu, onChoose } = props;
+  const chosen = choice.image;
+  const shown = imageOf(images, chosen, onCpu);
   const reasons = shown ? [...shown.reasons, ...shown.ruled_out] : [];
   const isKnown = !chosen || images.some(({ reference }) => reference === chosen);
   return (

@@ -1,6 +1,6 @@
 /** What a person chose for a job, and how it is sent. What is empty is the policy's to choose. */
 
-import type { IEngineFeatures, ISubmission } from '../../domain';
+import type { IEngineFeatures, IImageChoice, ISubmission } from '../../domain';
 
 export interface IChoice {
   engine: string;
@@ -119,4 +119,13 @@ export function writeEnvironment(environment: Record<string, string>): string {
   return Object.entries(environment)
     .map(([name, value]) => `${name}=${value}`)
     .join('\n');
+}
+
+/** The image that is chosen, else the one that the job would get: of those offered the last one is for the CPU. */
+export function imageOf(
+  images: readonly IImageChoice[],
+  chosen: string,
+  onCpu: boolean
+): IImageChoice | undefined {
+  return images.find(({ reference }) => reference === chosen) ?? images.at(onCpu ? -1 : 0);
 }

@@ -1,8 +1,9 @@
 /** What was chosen for a job, as it is sent and as it is written down. */
 
-import type { IEngineFeatures } from '../../../src/domain';
+import type { IEngineFeatures, IImageChoice } from '../../../src/domain';
 import {
   AS_USUAL,
+  imageOf,
   movedTo,
   otherwise,
   parseEnvironment,
@@ -59,4 +60,11 @@ test('an environment is read as people write it', () => {
   expect(environment).toEqual({ SEED: '7', NAME: 'a=b' });
   expect(strayLines('SEED=7\n\n=lost\nA B=3')).toEqual(['=lost', 'A B=3']);
   expect(parseEnvironment(writeEnvironment(environment))).toEqual(environment);
+});
+
+test('the reasons shown are those of the image that the job would get', () => {
+  const images = ['gpu', 'cpu'].map(reference => ({ reference }) as IImageChoice);
+  expect(imageOf(images, '', false)?.reference).toBe('gpu');
+  expect(imageOf(images, '', true)?.reference).toBe('cpu');
+  expect(imageOf(images, 'gpu', true)?.reference).toBe('gpu');
 });
