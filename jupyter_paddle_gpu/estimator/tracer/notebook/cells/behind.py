@@ -21,13 +21,18 @@ from .absorbing import is_of_types
 Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _DOES_NOTHING = (ast.Pass, ast.Break, ast.Continue)
+_CALLED_BEHIND = re.compile(r"def on_(epoch_end|eval_\w+)\b")
+"""A callback's methods that `Model.fit` calls behind the steps of an epoch."""
 _OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
 """What Paddle says where there are too few of something: rounds that were left may have brought more."""
 
 
 def is_any(sources: Iterable[str]) -> bool:
     """Whether anything stands behind a loop that trains, or behind the call of a function that has one, within the
-    round of another loop. It is read by lines alone: most code has nothing there."""
+    round of another loop, or is called there by `Model.fit`. It is read by lines alone: most code has nothing there."""
+    sources = list(sources)
+    if any(".fit(" in source for source in sources) and any(map(_CALLED_BEHIND.search, sources)):
+        return True
     trees = [nodes(source) for source in sources if any(word in source for word in STEPS)]
     loops = [[node for node in tree if isinstance(node, _LOOPS)] for tree in trees]
     names = [_names(tree, inner) for tree, inner in zip(trees, map(_training, trees, loops), strict=True)]
@@ -80,7 +85,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return True
     if isinstance(problem, TypeError):
         return stops.is_miscalled(problem)
-    is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_of_paddle(problem))
+    is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
     return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))
 
@@ -97,9 +102,11 @@ def given(problem: BaseException) -> list[list[int]]:
     return [list(part.shape) for part in each if isinstance(part, paddle.Tensor)]
 
 
-def _is_of_paddle(problem: AttributeError) -> bool:
-    """Whether something of Paddle's lacks the attribute."""
+def _is_known(problem: AttributeError) -> bool:
+    """Whether something of Paddle's lacks the attribute, or an object of the program's own classes."""
     owner = getattr(problem, "obj", None)
+    if call_stack.is_own(type(owner)):
+        return True
     home = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__module__
     return home.partition(".")[0] == "paddle"
 

@@ -28,6 +28,12 @@ COUNTED = (
     "for epoch in range(4):\n    kept = []\n    for i in range(40):\n"
     "        x, y = paddle.rand([8, 6]), paddle.zeros([8, 1], 'int64')\n" + STEP
 )
+FIT = (
+    "class Report(paddle.callbacks.Callback):\n    def on_train_batch_end(self, step, logs=None):\n"
+    "        self.last = logs['loss']\n    def on_epoch_end(self, epoch, logs=None):\n        print({said})\n"
+    "model = paddle.Model(net)\nmodel.prepare(opt, paddle.nn.CrossEntropyLoss())\n"
+    "model.fit(train, test, epochs=3, verbose=0, callbacks=[Report()])\n"
+)
 FAULTS = {
     "a name that there is not": (EPOCHS + "    print(avg_loss)\n", "NameError: name 'avg_loss'"),
     "in a function": (
@@ -62,6 +68,14 @@ FAULTS = {
         COUNTED + "    net(paddle.rand([20, 5]))\n",
         "ValueError: (InvalidArgument) In operator matmul",
     ),
+    "in a callback": (
+        FIT.format(said="self.lastt"),
+        "AttributeError: 'Report' object has no attribute 'lastt'. Did you mean: 'last'?",
+    ),
+    "a shape in a callback": (
+        FIT.format(said="self.model.network(paddle.rand([20, 5]))"),
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
     "a last batch of a fixed size": (
         "h = paddle.zeros([16, 3])\nfor x, y in train:\n    F.cross_entropy(net(x) + h, y).backward()\n"
         "    opt.step()\n    opt.clear_grad()\n",
@@ -75,6 +89,7 @@ FAULTS = {
     ),
 }
 RUNS = {
+    "a callback": FIT.format(said="self.last, self.model.evaluate(test, verbose=0)"),
     "nothing": EPOCHS,
     "the best is kept": "best = 0\n" + EPOCHS + "    with paddle.no_grad():\n"
     "        right = sum(int((net(x).argmax(1, keepdim=True) == y).sum()) for x, y in test)\n"
