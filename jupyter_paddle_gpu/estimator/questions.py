@@ -89,6 +89,7 @@ SOURCES = {
     "kernel": "The suggestion is what the notebook's kernel holds.",
     "near": "Something of that name lies at the place that is suggested.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
+    "published": "The suggestion is the published size of the data that the cells name.",
     "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
     "layer": "The suggestion is what the first layer takes.",
     "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",

@@ -27,7 +27,7 @@ from .cells.untaken import Asked, note
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, started, trials
-from .questions.suggestions import ASSUMED
+from .questions.numbers import ASSUMED
 from .questions.wording import OF_DATA
 from .sites import Sites
 from .traces import micro, traced
@@ -161,9 +161,11 @@ def _is_settled(result: dict[str, Any]) -> bool:
 
 
 def _openness(result: dict[str, Any]) -> tuple[bool, int, int, int]:
-    """How much of an answer is left to a person who has no data: what has no field is left wholly."""
+    """How much of an answer is left to a person who has no data: what has no field is left wholly. A package can be
+    installed."""
     asked = result["questions"] if result["status"] == "needs_input" else []
     nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
+    asked = [one for one in asked if one["why"] != "module_missing"]
     no_field, no_suggestion = (sum(not one.get(part) for one in asked) for part in ("name", "suggestion"))
     return nothing, no_field, no_suggestion, len(asked)
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import paddle
 
 from .. import call_stack
 from ..session import Session
-from ..undecided.absent_data import Unseen
+from ..undecided.absent_data import AbsentData, Unseen
 from . import absent_modules
 from .awaited import Awaited
 from .patch import Patch
@@ -28,7 +29,7 @@ class DownloadNeeded(BaseException):
         self.url = url
 
 
-def _refuse(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _refuse(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
     raise DownloadNeeded(str(args[0] if args else kwargs.get("url", "")))
 
 
@@ -60,8 +61,19 @@ def _weights(session: Session, original: Callable[..., Any], url: str, *args: An
 
 
 def _fetched(session: Session, original: Callable[..., Any], url: str, *args: Any, **kwargs: Any) -> str:
-    """`get_path_from_url`: data is asked for, weights are not needed."""
-    return WEIGHTS + url if str(url).endswith(_PARAMETERS) else _refuse(session, original, url)
+    """`get_path_from_url`: weights are not needed; data is asked for, and where the program goes on without it, it has
+    the path at which it would lie."""
+    if str(url).endswith(_PARAMETERS):
+        return WEIGHTS + url
+    folder = args[0] if args else kwargs.get("root_dir")
+    if not session.of(AbsentData).is_lazy or not isinstance(folder, (str, os.PathLike)):
+        _refuse(session, original, url)
+    name = str(url).split("/")[-1].split("?")[0]
+    return os.path.join(folder, _ARCHIVE.sub("", name) if kwargs.get("decompress", True) else name)  # noqa: PTH118
+
+
+_ARCHIVE = re.compile(r"(\.tar(\.\w+)?|\.tgz|\.zip)$")
+"""What Paddle unpacks behind a download."""
 
 
 _PARAMETERS = (".pdparams", ".pdopt", ".pdema")

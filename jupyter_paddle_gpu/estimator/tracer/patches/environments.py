@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 
 from .. import call_stack
-from ..session import current
+from ..session import Session, current
+from ..undecided.absent_data import AbsentData
+from ..undecided.needs import Need, NeededError
+from ..undecided.running_code import place
 from ..undecided.unknowns import Unknown, unknown
 from .absent_modules import AbsentModule, stands_for
 from .patch import Patch
@@ -57,8 +60,30 @@ _TABLE = (
     Game("Taxi", (), 6, 200, "int64", 500),
     Game("Pong", (210, 160, 3), 6, 1000, "uint8"),
     Game("Breakout", (210, 160, 3), 4, 1000, "uint8"),
+    Game("SpaceInvaders", (210, 160, 3), 6, 1000, "uint8"),
+    Game("Qbert", (210, 160, 3), 6, 1000, "uint8"),
+    Game("Seaquest", (210, 160, 3), 18, 1000, "uint8"),
+    Game("BeamRider", (210, 160, 3), 9, 1000, "uint8"),
+    Game("Enduro", (210, 160, 3), 9, 1000, "uint8"),
+    Game("MsPacman", (210, 160, 3), 9, 1000, "uint8"),
+    Game("HalfCheetah", (17,), (6,), 1000, "float64"),
+    Game("Hopper", (11,), (3,), 1000, "float64"),
+    Game("Walker2d", (17,), (6,), 1000, "float64"),
+    Game("Swimmer", (8,), (2,), 1000, "float64"),
+    Game("Ant-v2", (111,), (8,), 1000, "float64"),
+    Game("Ant-v3", (111,), (8,), 1000, "float64"),
+    Game("Ant-v4", (27,), (8,), 1000, "float64"),
+    Game("Ant", (105,), (8,), 1000, "float64"),
+    Game("Humanoid-v5", (348,), (17,), 1000, "float64"),
+    Game("Humanoid", (376,), (17,), 1000, "float64"),
+    Game("Reacher-v5", (10,), (2,), 50, "float64"),
+    Game("Reacher", (11,), (2,), 50, "float64"),
+    Game("InvertedPendulum", (4,), (1,), 1000, "float64"),
+    Game("InvertedDoublePendulum-v5", (9,), (1,), 1000, "float64"),
+    Game("InvertedDoublePendulum", (11,), (1,), 1000, "float64"),
 )
 """Source: the pages of the environments on gymnasium.farama.org (spaces, "episode end"), CartPole-v0 in gym's registry.
+Spaces of MuJoCo's and of the Ataris behind Breakout were typed from memory of these pages.
 Atari's episodes end with the game; a thousand frames stand for one."""
 GAMES = {game.name: game for game in _TABLE}
 
@@ -70,7 +95,8 @@ class Space:
         self.shape, self.dtype = shape, np.dtype(dtype)
         if choices:
             self.n = choices
-        self.low, self.high = np.full(shape, -1, dtype), np.full(shape, 1, dtype)
+        least, most = (0, 255) if dtype == "uint8" else (-1, 1)
+        self.low, self.high = np.full(shape, least, dtype), np.full(shape, most, dtype)
 
     def sample(self) -> Any:
         """One of them: nobody knows which."""
@@ -143,16 +169,45 @@ def _taken(method: str, usual: int) -> int:
     return usual
 
 
+OBSERVATION, ACTIONS = "observation_size", "action_size"
+"""The names by which the numbers of a game are asked that is not in the table."""
+UNLISTED = 1000
+"""The longest episode of such a one."""
+_RAM = 128
+"""Bytes of the memory of an Atari, which games of the name `...-ram-v0` show."""
+_SHAPED = re.compile(r"action_space\s*\.\s*(shape|low|high)")
+
+
+def _described(session: Session, name: str) -> Game:
+    """A game that is not in the table, as it was described.
+
+    Raises:
+        NeededError: nobody has said yet how large it is.
+    """
+    data = session.of(AbsentData)
+    is_ram = "-ram" in name
+    seen, actions = data.answers.get(OBSERVATION, _RAM if is_ram else None), data.answers.get(ACTIONS)
+    for asked, answer in ((OBSERVATION, seen), (ACTIONS, actions)):
+        if not isinstance(answer, int):
+            raise NeededError(data.need(Need(asked, "value", "number_unseen", *place())))
+    is_shaped = _SHAPED.search(data.code) is not None and "action_space.n" not in data.code
+    shape = (actions,) if is_shaped else actions
+    return Game(name, (seen,), shape, UNLISTED, "uint8" if is_ram else "float32")  # type: ignore[arg-type]
+
+
 @stands_for("gym", "gymnasium")
 class Games(AbsentModule):
     """The module: it makes environments, and is passed by otherwise."""
 
     def make(self, name: Any, *_: Any, **__: Any) -> Any:
         """An environment by its name."""
-        game = GAMES.get(str(name)) or GAMES.get(re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", str(name)))
+        known = re.sub(r"^ALE/", "", str(name))
+        game = GAMES.get(known) or GAMES.get(re.sub(r"(NoFrameskip|Deterministic)?-v\d+$", "", known))
         session = current()
-        if game is None or session is None:
+        if session is None:
             return AbsentModule(self._module)
+        if game is None:
+            game = _described(session, str(name))
         session.note("environment_stand_in", name=str(name), module=self._module, steps=game.steps)
         return Environment(game, self._module)
 

@@ -19,11 +19,11 @@ import paddle
 
 from .. import call_stack
 from ..session import current
-from . import made_up, variants
+from . import made_up, running_code, variants
 from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
 from .needs import Kind, Need, NeededError, Why
-from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place
+from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place, writes_text
 from .unknowns import UnknownArray, UnknownInt
 
 UNKNOWN_LENGTH = 1 << 20
@@ -38,6 +38,7 @@ class AbsentData:
 
     Attributes:
         answers: by name.
+        code: all cells.
         needs: in the order in which they came up, one a name.
         missing: what was looked for and not found, as questions.
         loaders: by loader the name that it is asked by, and its cell and line.
@@ -45,6 +46,7 @@ class AbsentData:
     """
 
     answers: dict[str, Any] = field(default_factory=dict)
+    code: str = ""
     needs: dict[str, Need] = field(default_factory=dict)
     missing: list[dict[str, Any]] = field(default_factory=list)
     loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
@@ -207,19 +209,20 @@ class Unseen(Arithmetic):
         variant = variants.present()
         if variant is not None and name in made_up.PICTURE | made_up.ARRAY:
             return made_up.method(variant, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
-        if variant is not None and name == made_up.COLUMN and self.__dict__["_label"].isidentifier():
-            return Unseen(self, label=name, length=self._count(variant))
+        if variant is not None and name == made_up.COLUMN:
+            is_column = self.__dict__["_label"].isidentifier()
+            return Unseen(self, label=name, length=self._count(variant) if is_column else None)
         if variant is not None and name in made_up.LISTS:
             return lambda *_, **__: made_up.MadeUpList(self)
         return self._part(name)
 
     def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        if self.__dict__["_label"] == made_up.COLUMN and dtype is not None:
+        if self.__dict__["_label"] == made_up.COLUMN and dtype is not None and self.__dict__["_length"] is not None:
             return np.zeros(self.__dict__["_length"], dtype)
         return Unseen(self, length=self.__dict__["_length"], dtype=dtype)
 
     def __getitem__(self, index: Any) -> Any:
-        if _is_token(index):
+        if made_up.is_token(index) or made_up.is_sign(index):
             return UnknownInt(0)
         if (variant := variants.present()) is not None:
             if (found := made_up.indexed(variant, index)) is not None:
@@ -246,14 +249,18 @@ class Unseen(Arithmetic):
         """What its methods give is not known either."""
         if self.__dict__["_label"] == made_up.COLUMN and variants.present() is not None:
             return made_up.MadeUpList(self)
-        if args and _is_token(args[0]):
+        if args and made_up.is_token(args[0]):
             return UnknownInt(0)
         return Unseen(self, label=_CALLED)
 
     def __repr__(self) -> str:
+        if writes_text(sys._getframe(1)):  # a file of such would be read again as if it said something
+            self._needs("number_unseen", is_asked=False)
         return "<data that is not on this machine>"
 
     def __format__(self, spec: str) -> str:
+        if writes_text(sys._getframe(1)):
+            self._needs("number_unseen", is_asked=False)
         return repr(self)
 
     def __hash__(self) -> int:
@@ -262,14 +269,10 @@ class Unseen(Arithmetic):
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def _nothing(self, *_: object) -> None:
         return None
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        return None
-
-    def __delitem__(self, index: Any) -> None:
-        return None
+    __exit__ = __setitem__ = __delitem__ = _nothing
 
     def _count(self, variant: variants.Variant) -> int:
         length: int | None = self.__dict__["_length"]
@@ -315,7 +318,7 @@ class Unseen(Arithmetic):
         return self._needs("number_unseen")
 
     def __fspath__(self) -> str:
-        return self._needs("number_unseen")
+        return self._needs("number_unseen", is_asked=False)  # no number stands for a path
 
     def _not_known(self) -> Unseen:
         return Unseen(self, label=COMPUTED)
@@ -336,7 +339,7 @@ class Unseen(Arithmetic):
     def __next__(self) -> Any:
         return Unseen(self) if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
-    def _needs(self, why: Why) -> NoReturn:
+    def _needs(self, why: Why, *, is_asked: bool = True) -> NoReturn:
         session = current()
         if session is None:
             raise NeededError(Need("", "value", why, None, None, is_of_step=False))
@@ -353,20 +356,13 @@ class Unseen(Arithmetic):
         if kind == "value" and data.is_lazy and (is_shape or layer_asks()):
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
         is_of_step = paddle_asks() if kind == "value" else is_trained_on() and not data.wants_numbers
-        is_of_step = is_of_step and not self.__dict__["_is_asked"] and variants.present() is None
-        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=is_of_step)))
+        is_of_step = is_of_step and is_asked and not self.__dict__["_is_asked"] and variants.present() is None
+        sizes = running_code.sized(self) if kind == "value" and is_of_step else ""
+        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes)))
 
 
 for _name in ("__index__", "__int__", "__round__"):
     setattr(Unseen, _name, lambda self, *_: self._whole())
-
-
-def _is_token(key: Any) -> bool:
-    """Whether a vocabulary is asked for one of its own tokens (`vocabulary["<pad>"]`): a number that sizes nothing.
-    While samples are made up it is as unknown as what stands beside it."""
-    if variants.present() is not None:
-        return False
-    return isinstance(key, str) and len(key) > 2 and key[0] + key[-1] in {"<>", "[]"}
 
 
 def unseen_length(name: str) -> Unseen:

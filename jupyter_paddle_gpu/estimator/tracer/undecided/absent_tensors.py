@@ -29,8 +29,9 @@ def tensor_of(data: Any) -> Any:
         is_open = seen is data and (not seen.__dict__["_length"] or seen.__dict__["_label"] == COLUMN)
         return seen._needs("tensor_unseen") if is_open else np.array(_numbers(data))
     known = session.of(AbsentData)
-    name = known.own_name(seen) or assigned() or known.name_of(seen)
-    text = known.description(name)
+    bound = assigned()
+    name = known.own_name(seen) or bound or known.name_of(seen)
+    text = known.description(name) or known.description(bound)
     if text is None and known.follows and (count := _repeated(data)):
         known.followed[name] = f"int64[{count}]"
         known.guessed.add(name)

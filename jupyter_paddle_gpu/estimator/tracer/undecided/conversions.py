@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from . import made_up, variants
+from .arithmetic import Arithmetic
 from .tensor_values import is_known
 from .unknowns import PLAIN, Unknown, is_unknown, plain, unknown
 
@@ -36,6 +38,8 @@ class Floats(ast.NodeTransformer):
 
 def of_list(session: Any, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """One of numpy's functions of a list, which keeps that its numbers are not known."""
+    if args and isinstance(args[0], Arithmetic) and variants.present() is not None:
+        return made_up.of_open_shape(original(*args, **kwargs))
     if not args or type(args[0]) is not list or not is_unknown(args[0]):
         return original(*args, **kwargs)
     return unknown(original(plain(args[0]), *args[1:], **kwargs))

@@ -17,6 +17,7 @@ import numpy as np
 from ..session import Session
 from . import variants
 from .absent_data import Unseen
+from .unknowns import is_unknown
 
 
 class DrawnSizes:
@@ -40,6 +41,8 @@ class DrawnSizes:
 
 def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
     """`random.choice(sizes)`, `numpy.random.choice(sizes)`, `numpy.random.choice(count)`."""
+    if is_unknown(kwargs.get("p")):  # what a model says of each: one of them all the same
+        kwargs = {name: value for name, value in kwargs.items() if name != "p"}
     if _is_open(given) or args or kwargs or not session.of(DrawnSizes).are_largest:
         return Unseen(given) if _is_open(given) else original(given, *args, **kwargs)
     if isinstance(given, int):

@@ -50,6 +50,37 @@ class MadeUpLength(int):
         return not self == other
 
 
+class OpenShape(np.ndarray):
+    """An array of which nobody knows the shape: it has the one that the program makes of it."""
+
+    def reshape(self, *sizes: Any, **_: Any) -> Any:
+        """`np.array(row.split()).reshape(96, 96)`."""
+        shape = _shape(sizes)
+        return np.zeros(shape, self.dtype) if shape else np.ndarray.reshape(self.view(np.ndarray), *sizes)
+
+
+def of_open_shape(found: Any) -> Any:
+    """What numpy makes of one value of unknown content, which may be a whole row."""
+    return found.view(OpenShape) if isinstance(found, np.ndarray) and found.ndim == 0 else found
+
+
+_SIGNS = frozenset("_-#*^$~|@")
+"""Signs that stand for no text in a vocabulary of characters: `table["_"]`."""
+
+
+def is_token(key: Any) -> bool:
+    """Whether a vocabulary is asked for one of its own tokens (`vocabulary["<pad>"]`): a number that sizes nothing.
+    While samples are made up it is as unknown as what stands beside it."""
+    if present() is not None:
+        return False
+    return isinstance(key, str) and len(key) > 2 and key[0] + key[-1] in {"<>", "[]"}
+
+
+def is_sign(key: Any) -> bool:
+    """The same of a vocabulary of characters."""
+    return present() is None and isinstance(key, str) and key in _SIGNS
+
+
 def picture(variant: Variant) -> Any:
     """A picture as Pillow opens one."""
     return functional_pil.Image.new(_MODE, variant.side[::-1])

@@ -21,6 +21,8 @@ class Need:
     batch_size: int | None = None
     is_of_step: bool = True
     """Whether Paddle needs it, for a layer, a tensor or a batch."""
+    sizes: str = ""
+    """What Paddle's own constructor calls a number that is needed: `num_embeddings`, `out_features`."""
 
 
 class NeededError(Exception):

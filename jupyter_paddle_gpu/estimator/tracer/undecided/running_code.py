@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -131,6 +133,28 @@ def layer_asks() -> bool:
     return False
 
 
+def sized(value: Any) -> str:
+    """What the constructor of Paddle's that runs calls a value that it was given; empty where none was."""
+    frame, found = call_stack.caller(), ""
+    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+        if frame.f_code.co_name == "__init__" and frame.f_code.co_filename.startswith(call_stack.PADDLE):
+            named = (name for name, held in frame.f_locals.items() if held is value)
+            found = next((name for name in named if not name.startswith("_")), found)
+        frame = frame.f_back
+    return found
+
+
+def writes_text(frame: FrameType) -> bool:
+    """Whether a line of the notebook writes text into a file: `file.write(str(words))`."""
+    if not call_stack.is_cell(frame.f_code.co_filename):
+        return False
+    lines = linecache.getlines(frame.f_code.co_filename)[frame.f_lineno - 1 : frame.f_lineno]
+    return any(_WRITES.search(line) for line in lines)
+
+
+_WRITES = re.compile(r"\.write(lines)?\(")
+
+
 def assigned() -> str:
     """The name or attribute that the running statement of the notebook assigns; empty where it assigns none."""
     target = _target()
@@ -149,9 +173,22 @@ def _target() -> ast.expr | None:
         line = frame.f_lineno
         for node in nodes_in("".join(linecache.getlines(frame.f_code.co_filename))):
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
-                return node.targets[0]
+                return _of_part(node.targets[0], node.value, frame)
         return None
     return None
+
+
+def _of_part(target: ast.expr, value: ast.expr, frame: FrameType) -> ast.expr:
+    """What the part of a statement is bound to that runs: of `x, y = one(), other()` one name, where Python tells."""
+    places = getattr(frame.f_code, "co_positions", None)
+    if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)) or places is None:
+        return target
+    line, _, column, _ = next(islice(places(), frame.f_lasti // 2, None), (None,) * 4)
+    for name, part in zip(target.elts, value.elts, strict=False):
+        begins, ends = (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
+        if line is not None and begins <= (line, column or 0) < ends:
+            return name
+    return target
 
 
 def makes_tensors(value: ast.expr | None) -> bool:

@@ -11,6 +11,7 @@ import contextlib
 import io
 import linecache
 import os
+import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -63,7 +64,7 @@ def absent_path(problem: BaseException) -> str | None:
     step = problem.__traceback__ if isinstance(problem, Exception) else None
     if step is None or isinstance(problem, NeededError):
         return None
-    if (unread := _unread_picture(problem, step)) is not None:
+    if (unread := _unread(problem, step)) is not None:
         return unread
     while step.tb_next is not None:
         step = step.tb_next
@@ -77,11 +78,13 @@ def absent_path(problem: BaseException) -> str | None:
     return None
 
 
-def _unread_picture(problem: BaseException, step: TracebackType | None) -> str | None:
+def _unread(problem: BaseException, step: TracebackType | None) -> str | None:
     """The picture that OpenCV was to read on the way to where it failed: of one that is not there it gives None, at
-    which whatever takes it fails (`cv2.cvtColor(cv2.imread(path), ...)`, `cv2.imread(path).shape`)."""
+    which whatever takes it fails (`cv2.cvtColor(cv2.imread(path), ...)`, `cv2.imread(path).shape`). The same of a data
+    base that SQLite opens."""
     found = None
-    while step is not None and (type(problem).__module__ == "cv2" or "NoneType" in str(problem)):
+    is_unread = type(problem).__module__ in {"cv2", "sqlite3"} or "NoneType" in str(problem)
+    while step is not None and is_unread:
         names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
         for call in _readers(_tree(step.tb_frame)):
             with contextlib.suppress(Exception):  # as above
@@ -93,9 +96,9 @@ def _unread_picture(problem: BaseException, step: TracebackType | None) -> str |
 
 @lru_cache(maxsize=1024)
 def _readers(tree: ast.Module) -> tuple[ast.Call, ...]:
-    """The calls of a file that have OpenCV read a picture."""
+    """The calls of a file that have OpenCV read a picture, or SQLite open a data base."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return tuple(one for one in calls if name_of(one.func) == "imread" and one.args)
+    return tuple(one for one in calls if name_of(one.func) in {"imread", "connect"} and one.args)
 
 
 @lru_cache(maxsize=1024)
@@ -120,16 +123,16 @@ def is_refusal(problem: BaseException, session: Session) -> bool:
 
 
 def took_unseen(problem: BaseException) -> bool:
-    """Whether Paddle was handed data of unknown content: what it says of that is no refusal."""
-    step = problem.__traceback__
-    while step is not None and not call_stack.is_cell(step.tb_frame.f_code.co_filename):
-        step = step.tb_next  # what runs the cells holds all that they have bound
-    while step is not None:
-        is_paddle = step.tb_frame.f_code.co_filename.startswith((call_stack.PADDLE, call_stack.TRACER))
-        if is_paddle and any(holds_unseen(value) for value in list(step.tb_frame.f_locals.values())[:_LOOKED_AT]):
-            return True
-        step = step.tb_next
-    return False
+    """Whether Paddle was handed data of unknown content: what it says of that is no refusal. What the program's own
+    functions were called with on the way there tells nothing."""
+    is_asked = has_taken = False
+    for frame, _ in traceback.walk_tb(problem.__traceback__):
+        file = frame.f_code.co_filename
+        if call_stack.is_cell(file):
+            is_asked, has_taken = True, False  # what runs the cells holds all that they have bound
+        elif is_asked and file.startswith((call_stack.PADDLE, call_stack.TRACER)):
+            has_taken = has_taken or any(map(holds_unseen, list(frame.f_locals.values())[:_LOOKED_AT]))
+    return has_taken
 
 
 def is_of_types(problem: BaseException) -> bool:

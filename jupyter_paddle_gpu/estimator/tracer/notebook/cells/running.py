@@ -115,8 +115,8 @@ class CellRun:
         module = types.ModuleType("__main__")
         namespace = module.__dict__
         session.put(AbsentData(
-            answers=self.answers, namespace=namespace, looks=self.found.looked, is_lazy=self._absorbs_within,
-            follows=self._follows,
+            answers=self.answers, code="\n".join(self.found.sources), namespace=namespace, looks=self.found.looked,
+            is_lazy=self._absorbs_within, follows=self._follows,
         ))  # fmt: skip
         session.put(StartedPrograms(self._started))
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
@@ -203,6 +203,7 @@ class CellRun:
         """Run a cell; it goes on behind a statement that data keeps from running which is not here. What a statement
         makes of such data, as far as its code says it, is looked at before the next one runs."""
         name = call_stack.cell_name(cell["index"])
+        filled: list[ast.stmt] = []
         surmises = Surmises(self._session, self.sites, self.answers, is_on=self._follows)
         while tree.body:
             own = tree.body[:1] if self._follows else tree.body
@@ -213,7 +214,9 @@ class CellRun:
                 if self._follows:
                     makings.remember_statement(own[0], namespace, before, name)
             except BaseException as problem:
-                rest = absorbing.behind(problem, own, name) if absorbing.is_of_data(problem) else None
+                rest = absorbing.behind(problem, own, name)
+                if rest is not None and not self._lacks_data(problem, own[rest - 1] in filled):
+                    rest = None
                 if rest is None or self._deadline.stopped or self._session.of(StepWatch).rest.is_on:
                     raise
                 self._stopped(cell, problem)
@@ -226,9 +229,20 @@ class CellRun:
                     if self._follows:
                         makings.remember_statement(statement, namespace, before if rest == 1 else {}, name)
                     changing.leave_open(statement, namespace, problem)
+                filled += [statement] * again
                 done = rest - again
             namespace.update(known)
             tree = ast.Module(tree.body[done:], [])
+
+    def _lacks_data(self, problem: BaseException, is_filled: bool) -> bool:
+        """Whether a statement ends for want of data.
+
+        Args:
+            is_filled: whether data of unknown content stands in it already: what cannot take it
+                (`eval(open(path).read())`) says so in its own words.
+        """
+        is_its_own = isinstance(problem, Exception) and not self._session.is_refusal(problem)
+        return absorbing.is_of_data(problem) or (is_filled and is_its_own and not absorbing.is_of_types(problem))
 
     def _absorbs(self, problem: BaseException) -> bool:
         """Whether a statement within a function is passed by: data keeps it from running that is not here."""

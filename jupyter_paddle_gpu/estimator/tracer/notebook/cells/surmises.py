@@ -15,8 +15,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.needs import BatchNeeded
 from ...undecided.rows import UnseenList, UnseenRows, alike
 from ...undecided.variants import PAIRS, Variant, Variants, tidied
 from ..sites import Sites
@@ -133,7 +135,7 @@ def _bound(code: Any, namespace: dict[str, Any], variant: Variant, session: Sess
     try:
         with session.of(Variants).within(variant, MOST):
             exec(code, names)
-    except Exception:  # whatever the program's code makes of made-up data tells nothing
+    except (Exception, DownloadNeeded, BatchNeeded):  # whatever the program's code makes of made-up data tells nothing
         return {}
     finally:
         data.needs, session.notes = needs, notes

@@ -72,6 +72,7 @@ class Candidates:
         if (session := current()) is not None:
             data = session.of(AbsentData)
             found.partly = data.partly.get(need.name, [])
+            found.counted = {name: one for name, one in data.answers.items() if type(one) is int and one > 1}
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
         return _Found(
             list(islice(suggestions.of_need(need, found), suggestions.MOST)),

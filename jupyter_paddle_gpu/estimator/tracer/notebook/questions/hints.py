@@ -24,11 +24,11 @@ _SIDES = re.compile(
 NAMED = {
     "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
     "width": re.compile(r"(?i)^(img|image|input|target)?_?(w|width|cols)$"),
-    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic|edge)_?(size|shape|side|sz)$|^size$"),
+    "side": re.compile(r"(?i)^(img|image|input|target|crop|pic|edge)_?(size|shape|side|sz)$|^(size|crop|img|imgsz)$"),
     "length": re.compile(
         r"(?i)^(max|seq|sequence|sentence|sent|text|pad|src|tgt|source|target|context|input|time|window|padded)?_?"
         r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|"
-        r"^(maxlen|time_steps|n(um)?_steps|look_back|block|block_?size|context)$"
+        r"^(max_?l(en)?|time_?steps|n(um)?_steps|look_?back|block|block_?size|context|seq|window|history|lags?|n_?past)$"
     ),
     "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
 }
@@ -65,6 +65,8 @@ class Hints:
     """What the program's code says of a batch's things: type and shape, None for what nobody knows."""
     answered: list[tuple[str, Shape]] = field(default_factory=list)
     """Type and shape of what was answered so far."""
+    counted: dict[str, int] = field(default_factory=dict)
+    """Numbers that were answered so far, by name."""
     models: Models = field(default_factory=Models)
     """What the program holds now."""
 

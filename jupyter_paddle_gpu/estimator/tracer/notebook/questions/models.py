@@ -90,7 +90,8 @@ class Models:
     @property
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
-        return [int(one[-1].weight.shape[-1]) for one in self._leaves[:2] if type(one[-1]).__name__ == "Linear"]
+        ends = ([leaf for leaf in one if not hasattr(leaf, "input_size")][-1:] for one in self._leaves[:2])
+        return [int(one[0].weight.shape[-1]) for one in ends if one and type(one[0]).__name__ == "Linear"]
 
 
 def _is_model(one: Any) -> bool:

@@ -15,19 +15,15 @@ from typing import Any
 
 from ...undecided.needs import Need
 from ..sites import name_of
-from .hints import GENERIC, MINIMAL, NAMED, Hints, Shape
+from .corpora import nodes
+from .hints import MINIMAL, NAMED, Hints, Shape
+from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, columns, fields, values
 
 Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]
 Suggestion = tuple[str, str]
 """An answer, and where it comes from."""
-HELD, PRINTED, CELLS, LAYER, ASSUMED = "kernel", "printed", "cells", "layer", "assumed"
-BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
-"""What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
-CHARACTERS = 100
-"""The same of a text's characters: those of English prose are 60 to 100."""
-CLASSES, FEATURES = 10, 256
-"""The same of what a name calls classes, and of the columns of a table (categories are a column each)."""
+HELD, LAYER = "kernel", "layer"
 _PAIR = 2
 """Things of a batch that are what a model takes and its labels."""
 MOST, MOST_PRINTED = 40, 8
@@ -59,7 +55,15 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
         if predicted := found.models.predicted:  # of a label its loss has the other half
             yield from ((LAYER, [one]) for one in _compared(predicted, found))
             return
+        if _ADJACENT.search(need.name) and "adj" in found.text.lower():
+            where, count = nodes(found.text)
+            between: Array = "float32", (count, count)
+            yield where, [between]
         for dtype, shape in found.answered[:1]:  # what is learnt of a tensor that was asked for before
+            if shape[1:] == shape[:1]:  # what each node of a graph has
+                for wide in dict.fromkeys(one[1][-1] for one in given if one[0] == "float32"):
+                    own: Array = "float32", (shape[0], wide)
+                    yield LAYER, [own]
             yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
             yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
         yield from ((source[one], [one]) for one in dict.fromkeys(given))
@@ -81,22 +85,38 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 yield where, [*[one] * (count - labels), *[label] * labels]
 
 
+_ADJACENT = re.compile(r"(?i)^(norm\w*_)?(adj\w*|a|a_?hat|lap\w*|graph|edges?)(_\w+)?$")
+"""What cells call how the nodes of a graph hang together."""
+
+
 def _completed(
     given: list[Array], source: dict[Array, str], found: Hints, size: int
 ) -> Iterator[tuple[str, list[Array]]]:
     """Batches of which the program's own code says a part; the rest is what the first layer takes, and labels."""
     yield from _of_one_length(found)
     choices: list[list[Array]] = []
+    assumed: set[Array] = set()
     for number, part in enumerate(found.partly):
-        if part is None or (number and None in part[1]):
-            choices.append(given if not number else list(_labels(size, choices[0][0], found)) if choices[0] else [])
+        labels = list(_labels(size, choices[0][0], found)) if number and choices[0] else []
+        if part is None:
+            is_last = number == len(found.partly) - 1
+            table = [("float32", (size, wide)) for wide in columns(found) if not is_last]
+            choices.append([*table, *labels] if number else given)
             continue
         dtype, shape = part
+        as_long = {(dtype, tuple(length if side is None else side for side in shape)): where
+                   for where, length in reversed(list(_lengths(found)))}  # fmt: skip
         known = [(dtype, one) for _, one in given if _matches(one, shape)]
-        sizes = tuple(side or 0 for side in shape)
-        choices.append([(dtype, sizes)] if None not in shape else list(dict.fromkeys(known)))
+        if None not in shape:
+            choices.append([(dtype, tuple(side or 0 for side in shape))])
+        elif number:  # labels that are as long as the text they are of
+            choices.append(list(dict.fromkeys([*reversed(as_long), *labels])))
+            assumed |= {one for one, where in as_long.items() if where == ASSUMED}
+        else:
+            choices.append(list(dict.fromkeys(known)))
     if choices and all(choices):
-        yield from ((source.get(one[0], CELLS), list(one)) for one in product(*choices))
+        for one in product(*choices):
+            yield source.get(one[0], CELLS) if assumed.isdisjoint(one) else ASSUMED, list(one)
 
 
 def _of_one_length(found: Hints) -> Iterator[tuple[str, list[Array]]]:
@@ -149,7 +169,9 @@ def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[A
 
 def _batch_size(found: Hints) -> int:
     named = [
-        value for name, value in found.numbers.items() if re.fullmatch(r"(?i)(train_)?_?(batch_?size|bs|batch)", name)
+        value
+        for name, value in found.numbers.items()
+        if re.fullmatch(r"(?i:(train_)?_?(batch_?size|bs|batch))|B|BS", name)
     ]
     written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
     return named[0] if named else int(written[0]) if written else 0
@@ -272,7 +294,7 @@ def _rows(size: int, width: int, found: Hints) -> Iterator[Sourced]:
 
 
 def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
-    for length in found.lengths:
+    for length in (*fields(found), *found.lengths):
         yield CELLS, length
     yield ASSUMED, LENGTH
 
@@ -318,56 +340,3 @@ def _compared(predicted: Shape, found: Hints) -> Iterator[Array]:
     rows = predicted[:-1] or predicted
     classes = [("int64", rows), ("int64", (*rows, 1))]
     yield from [*classes, ("float32", predicted)] if found.has_classes else [("float32", predicted), *classes]
-
-
-DEPTH = 4
-"""Layers, blocks or heads of a model."""
-_BY_NAME = (
-    (re.compile(r"(?i)(^|_)(batch(_?size)?|bs)$"), BATCH),
-    (re.compile(r"(?i)(^|_)((n|num)_?)?(layers?|blocks?|heads?|depth)$"), DEPTH),
-    (
-        re.compile(
-            r"(?i)(^|_)(width|hidden(_?(size|dim|units))?|units|channels?|emb(ed(ding)?)?(_?(size|dim))?|d_model)$"
-        ),
-        FEATURES,
-    ),
-    (re.compile(r"(?i)(^|_)(height|side|(image|img|crop)_?size)$"), SIDE),
-    (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)"), CLASSES),
-    (
-        re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_([1-9]|last)$"),
-        FEATURES,
-    ),
-)
-
-
-_OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|to_?(idx|id|ix)")
-"""What a vocabulary's size is called."""
-_SPECIAL = re.compile(r"""['"](\[[A-Z]+\]|<\w+>)['"]""")
-"""Tokens that a vocabulary has beside its words: `[PAD]`, `<unk>`."""
-
-
-def _most_common(found: Hints) -> Iterator[int]:
-    """The entries of a vocabulary of the most common words (`counter.most_common(8000)`), with its own tokens."""
-    for said in re.findall(r"\bmost_common\(\s*(\w+)\s*\)", found.text):
-        most = int(said) if said.isdecimal() else found.numbers.get(said, 0)
-        if most:
-            yield most + len(set(_SPECIAL.findall(found.text)))
-
-
-def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
-    """What a number may be that is computed from data."""
-    for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*([1-9]\d*)", found.text):
-        yield int(said), CELLS
-    words = [word for word in re.split(r"_|(?<=[a-z])(?=[A-Z])", need.name.lower()) if word not in GENERIC]
-    for said, number in found.said.items():
-        if words and all(word in said for word in words):
-            yield number, PRINTED
-    if NAMED["length"].match(need.name):
-        yield from ((length, CELLS) for length in found.lengths)
-        yield LENGTH, ASSUMED
-    if _OF_WORDS.search(need.name):
-        yield from ((most, CELLS) for most in _most_common(found))
-        if found.counts_characters:
-            yield CHARACTERS, ASSUMED
-    assumed = next((number for kind, number in _BY_NAME if kind.search(need.name)), ENTRIES)
-    yield assumed, ASSUMED

@@ -10,7 +10,8 @@ from typing import Any
 
 from ...patience import Patience
 from .candidates import Candidate
-from .suggestions import ASSUMED, HELD, LAYER, PRINTED
+from .numbers import ASSUMED, PRINTED
+from .suggestions import HELD, LAYER
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""

@@ -28,10 +28,12 @@ from . import followed, loader
 
 def _folder(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
     """A folder of pictures; where it is not here its pictures are made up when a batch is looked for."""
+    named = dict(zip(("root", "loader", "extensions", "transform"), args, strict=False)) | kwargs
     try:
+        if is_unseen(named.get("root")):  # a folder that a download would have given
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), repr(named["root"]))
         original(self, *args, **kwargs)
     except (OSError, RuntimeError) as problem:  # RuntimeError: no picture is in it
-        named = dict(zip(("root", "loader", "extensions", "transform"), args, strict=False)) | kwargs
         if not session.of(AbsentData).follows:
             _walked_nothing(named.get("root"), problem)
             raise

@@ -1,0 +1,239 @@
+"""Questions of notebooks whose data is written, fetched, drawn or looked up: each has an answer to suggest."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+_HEAD = """
+import numpy as np
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+"""
+_STEPS = """
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(2):
+    for x, y in loader:
+        F.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+WRITTEN = f"""{_HEAD}
+def collect(path, place):
+    signs = set()
+    with open(path) as file:
+        for line in file.readlines():
+            for sign in line:
+                signs.add(sign)
+    known = {{sign: n for n, sign in enumerate(signs)}}
+    known['<pad>'] = len(known)
+    with open(place, 'w') as file:
+        file.write(str(known))
+def table(place):
+    with open(place) as file:
+        return eval(file.readlines()[0])
+collect('absent.txt', 'signs.txt')
+known = table('signs.txt')
+class Lines(paddle.io.Dataset):
+    def __init__(self):
+        with open('lines.txt') as file:
+            self.rows = [line.split() for line in file]
+    def __getitem__(self, i):
+        ids = [int(one) for one in self.rows[i]][:20]
+        ids = np.pad(ids, [0, 20 - len(ids)], 'constant', constant_values=known['<pad>'])
+        return ids.astype('int64'), np.array(int(self.rows[i][0])).astype('int64')
+    def __len__(self):
+        return len(self.rows)
+loader = paddle.io.DataLoader(Lines(), batch_size=8)
+net = nn.Sequential(nn.Embedding(len(known), 8), nn.Flatten(), nn.Linear(160, 2))
+{_STEPS}"""
+FETCHED = f"""{_HEAD}
+from paddle.vision import transforms
+folder = paddle.utils.download.get_path_from_url('http://example.org/pictures.zip', 'data')
+resize = transforms.Compose([transforms.Resize((24, 16)), transforms.ToTensor()])
+pictures = paddle.vision.datasets.DatasetFolder(folder, transform=resize)
+loader = paddle.io.DataLoader(pictures, batch_size=8)
+net = nn.Sequential(nn.Flatten(), nn.Linear(1152, 4))
+{_STEPS}"""
+QUERIED = f"""{_HEAD}
+import sqlite3
+with_all = sqlite3.connect('absent/shop.db')
+rows = with_all.execute('SELECT * FROM orders').fetchall()
+people = len(set(row[0] for row in rows))
+columns = np.array([row[1:-1] for row in rows])
+class Orders(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return np.int64(rows[i][0]), columns[i], np.int64(rows[i][-1])
+    def __len__(self):
+        return len(rows)
+loader = paddle.io.DataLoader(Orders(), batch_size=8)
+class Net(nn.Layer):
+    def __init__(self, people, wide):
+        super().__init__()
+        self.people, self.out = nn.Embedding(people, 4), nn.Linear(4 + wide, 2)
+    def forward(self, who, what):
+        return self.out(paddle.concat([self.people(who), what], -1))
+net = Net(people, columns.shape[1])
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for who, what, y in loader:
+    F.cross_entropy(net(who, what), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+GAME = f"""{_HEAD}
+import gym
+env = gym.make('NoSuchGame-v3')
+net = nn.Linear(env.observation_space.shape[0], env.action_space.n)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for episode in range(4):
+    state, over, losses = env.reset(), False, []
+    while not over:
+        chances = F.softmax(net(paddle.to_tensor(state.astype('float32'))))
+        action = np.random.choice(env.action_space.n, p=chances.numpy())
+        state, reward, over, _ = env.step(action)
+        losses.append(-paddle.log(chances.max()) * float(reward))
+    paddle.stack(losses).sum().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+AT_ONCE = f"""{_HEAD}
+def read(path):
+    with open(path) as file:
+        table = np.array([line.split() for line in file])
+    return table[:, :-1], table[:, -1:]
+rows, wanted = read('absent.txt')
+num_px = rows.shape[1]
+X, Y = paddle.to_tensor(rows.astype('float32')), paddle.to_tensor(wanted.astype('float32'))
+net = nn.Linear(num_px * num_px * 3, 1)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(4):
+    F.binary_cross_entropy_with_logits(net(X), Y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+READ_SIGNS = f"""{_HEAD}
+from PIL import Image
+info = eval(open('absent/labels.txt').read())
+letters = sorted(set(''.join(info.values())))
+number = {{one: n + 1 for n, one in enumerate(letters)}}
+MAX_LEN = 6
+class Signs(paddle.io.Dataset):
+    def __init__(self):
+        self.files = list(info)
+    def __getitem__(self, i):
+        picture = np.array(Image.open(self.files[i]).convert('RGB').resize((40, 16)), 'float32').transpose(2, 0, 1)
+        text = info[self.files[i]]
+        return picture, np.array([number[one] for one in text] + [0] * (MAX_LEN - len(text)), 'int32')
+    def __len__(self):
+        return len(self.files)
+class Net(nn.Layer):
+    def __init__(self, count):
+        super().__init__()
+        self.out = nn.Linear(48, count + 1)
+    def forward(self, x):
+        return self.out(x.reshape([x.shape[0], 48, 40]).transpose([2, 0, 1]))
+net = Net(len(letters))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Signs(), batch_size=8):
+    size = x.shape[0]
+    lengths = paddle.full([size], 40, 'int64'), paddle.full([size], MAX_LEN, 'int64')
+    F.ctc_loss(net(x), y, *lengths).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+PIXELS = f"""{_HEAD}
+import csv
+class Faces(paddle.io.Dataset):
+    def __init__(self):
+        with open('absent.csv') as file:
+            self.rows = list(csv.reader(file))
+    def __getitem__(self, i):
+        picture = np.array(self.rows[i][0]).reshape(12, 12)[None].astype('float32')
+        return picture, np.array(self.rows[i][1:]).astype('float32')
+    def __len__(self):
+        return len(self.rows)
+net = nn.Sequential(nn.Conv2D(1, 4, 3), nn.Flatten(), nn.Linear(400, 30))
+model = paddle.Model(net)
+model.prepare(paddle.optimizer.Adam(parameters=net.parameters()), nn.MSELoss())
+model.fit(Faces(), batch_size=8)
+"""
+CALLED = f"""{_HEAD}
+def batches(rows, rate):
+    for row in rows:
+        yield paddle.to_tensor(row)
+def train(rows, rate):
+    optimizer = paddle.optimizer.Adam(learning_rate=rate, parameters=net.parameters())
+    for x in batches(rows, rate):
+        net(x).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    return optimizer
+rows = open('absent.txt').read().split()
+net = nn.Linear(4, 2)
+train(rows, 5)
+"""
+GRAPH = f"""{_HEAD}
+content = np.genfromtxt('cora/cora.content', dtype=str)
+features, names = content[:, 1:-1].astype('float32'), sorted(set(content[:, -1]))
+classes = np.array([names.index(one) for one in content[:, -1]])
+adj = np.zeros((len(content), len(content)))
+A, X, Y = paddle.to_tensor(adj), paddle.to_tensor(features), paddle.to_tensor(classes)
+net = nn.Linear(features.shape[1], len(names))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(4):
+    F.cross_entropy(net(A @ X), Y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+NAMED = f"""{_HEAD}
+def model(words, num_class=7):
+    return nn.Sequential(nn.Linear(4, words), nn.Linear(words, count))
+kinds = sorted(set(open('absent.txt').read().split()))
+classes = len(kinds)
+net = nn.Linear(4, classes)
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([8, 4]), paddle.ones([8], 'int64')]), batch_size=4)
+{_STEPS}"""
+SOURCES = {
+    "written": WRITTEN, "fetched": FETCHED, "queried": QUERIED, "game": GAME, "at once": AT_ONCE, "signs": READ_SIGNS,
+    "pixels": PIXELS, "called": CALLED, "graph": GRAPH, "named": NAMED,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def asked(run_child):
+    return run_child("trace", SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("name", "answers"),
+    [
+        ("written", {"len_known": 10_000}),
+        ("queried", {"people": 10_000, "columns_shape_1": 256, "loader": "int64[8] float32[8,256] int64[8]"}),
+        ("game", {"observation_size": 8, "action_size": 4}),
+        ("at once", {"num_px": 64, "X": "float32[32,12288]", "Y": "float32[32,1]"}),
+        ("signs", {"len_letters": 100, "loader": "float32[8,3,16,40] int32[8,6]"}),
+        ("pixels", {"train_data": "float32[8,1,12,12] float32[8,30]"}),
+        ("graph", {"features_shape_1": 1433, "len_names": 7, "A": "float32[2708,2708]"}),
+        ("named", {"classes": 7}),
+    ],
+)
+def test_each_question_has_an_answer_to_suggest(asked, name, answers):
+    assert {one["name"]: one["suggestion"] for one in asked[name]["questions"]} == answers
+
+
+def test_a_folder_that_a_download_gives_has_made_up_pictures(asked):
+    assert (asked["fetched"]["status"], asked["fetched"]["questions"]) == ("ok", [])
+    assert asked["fetched"]["inputs"][0] == "float32[8, 3, 24, 16]"
+
+
+def test_what_paddle_refuses_is_told_where_functions_were_given_data_that_is_not_here(asked):
+    found = asked["called"]
+    assert found["status"] == "would_stop", found["questions"]
+    assert "learning rate should be float" in found["stop"]["error"]
+
+
+def test_what_is_published_says_so(asked):
+    sources = {one["name"]: one["params"]["source"] for one in asked["graph"]["questions"]}
+    assert sources == {"features_shape_1": "published", "len_names": "published", "A": "assumed"}
