@@ -282,9 +282,12 @@ def test_a_batch_size_asked_for_and_an_answer_are_taken(answers):
 
 
 def test_the_workspace_of_recurrent_layers_is_a_range_on_a_gpu(answers):
-    for name in ("rnn", "rnn_grad"):  # four gates, two layers, ten steps of four samples, sixteen wide
+    for name in (
+        "rnn",
+        "rnn_grad",
+    ):  # of each of two layers twelve states of four samples, sixteen wide, and a mebibyte
         low, high = answers["recurrent"]["workspaces"][name]  # a strided gradient's copy is in both
-        assert high - low == 4 * 2 * 10 * 4 * 16 * 4
+        assert high - low == 2 * (12 * 4 * 16 * 4 + (1 << 20))
 
 
 def test_second_gradients_are_followed_from_the_first_step_on_a_gpu(answers):
