@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import type { IEstimate } from '../../domain';
+import type { IEstimate, IMessage } from '../../domain';
 import { byteRange, bytes } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
@@ -23,6 +23,8 @@ import { evidence, missing } from './words';
 
 /** The note of several trainings: the list of them is in the head. */
 const LISTED = 'several_trainings';
+/** Notes on what the range rests on stand behind its ⓘ. */
+const isBasis = ({ code }: IMessage) => code.startsWith('narrowed_');
 
 export function Memory(props: { training: Training; model: PanelModel | null }): JSX.Element {
   const { trans } = useApp();
@@ -110,7 +112,7 @@ function Answer(props: {
       <Timeline estimate={estimate} />
       <Breakdown estimate={estimate} />
       {estimate.notes
-        .filter(({ code }) => code !== LISTED)
+        .filter(note => note.code !== LISTED && !isBasis(note))
         .map((note, index) => (
           <Note key={index} kind="info" message={note} />
         ))}
@@ -157,7 +159,11 @@ function Figure(props: {
                 {trans.__('%1 on a GPU', bytes(onDevice.peak_bytes))}{' '}
               </span>
             )}
-            <Info about={bytes(total)}>{explained()}</Info>
+            <Info about={bytes(total)}>
+              {[explained(), ...estimate.notes.filter(isBasis).map(one => one.message)].join(
+                ' '
+              )}
+            </Info>
           </span>
           {estimate.live && <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>}
           <span className="jp-PaddleGpu-faint">

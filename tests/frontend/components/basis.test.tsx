@@ -1,0 +1,71 @@
+/** What is said of a figure: what its range rests on stands behind its ⓘ, all else below it; and how long it takes. */
+
+import * as React from 'react';
+import { act } from 'react';
+
+import { Memory } from '../../../src/components/estimate/memory';
+import type { Training } from '../../../src/models/estimate/training';
+import { draw, press } from '../drawing';
+
+const NOTES = [
+  { code: 'narrowed_by_answers', message: 'Both ends rest on 107 trainings.', hint: '' },
+  { code: 'unknown_data', message: 'What data looks like follows from the code.', hint: '' }
+];
+
+function training(more: object): Training {
+  return {
+    facts: null,
+    factsError: null,
+    estimate: null,
+    estimateError: null,
+    placement: null,
+    own: null,
+    models: { list: [], chosen: '' },
+    isEstimating: false,
+    request: {},
+    asking: { since: 0 },
+    whatIfs: [],
+    ...more
+  } as unknown as Training;
+}
+
+test('what a range rests on is behind its sign', () => {
+  const estimate = {
+    status: 'ok',
+    evidence: 'trace',
+    questions: [],
+    packages: [],
+    stop: null,
+    target: 'gpu',
+    device: 'A100',
+    peak_bytes: 2 ** 30,
+    allocated_peak_bytes: 2 ** 29,
+    low: 2 ** 29,
+    high: 2 ** 31,
+    breakdown: null,
+    timeline: [],
+    remedies: [],
+    notes: NOTES,
+    seconds: 1
+  };
+  const box = draw(<Memory training={training({ estimate })} model={null} />);
+  expect(box.textContent).not.toContain('107 trainings');
+  expect(box.textContent).toContain('follows from the code');
+  act(() => box.querySelector<HTMLButtonElement>('.jp-PaddleGpu-info button')?.click());
+  expect(box.textContent).toContain('107 trainings');
+});
+
+test('an estimate that takes its time says for how long, and can be stopped', () => {
+  const stop = jest.fn();
+  const under = (since: number) =>
+    draw(
+      <Memory
+        training={training({ isEstimating: true, asking: { since }, stop })}
+        model={null}
+      />
+    );
+  expect(under(Date.now()).textContent).not.toContain('Stop');
+  expect(under(Date.now() - 75_000).textContent).toContain('1 min 15 s');
+  press('Stop');
+  expect(stop).toHaveBeenCalledTimes(1);
+});
