@@ -45,8 +45,17 @@ def test_a_script_has_lines_and_no_cells(cli, tmp_path):
     script.write_text(2 * f"{TRAINING.rstrip()}\n")
     ran = cli("estimate", str(script))
     first, second = (n for n, one in enumerate(script.read_text().splitlines(), 1) if one.startswith("for "))
-    assert "The script holds 2 trainings" in ran.out and "cell" not in ran.out
+    assert "The script holds 2 trainings" in ran.out and "cell" not in ran.out and "notebook" not in ran.out
     assert f"line {first} " in ran.out and f"line {second} " in ran.out
+
+
+@pytest.mark.paddle
+def test_a_loop_without_a_step_is_told_of_a_script(cli, tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text(TRAINING.replace("optimizer.step()", "pass"))
+    ran = cli("estimate", str(script))
+    assert (ran.status, ran.out.splitlines()[0]) == (4, "No training of Paddle was found in this script.")
+    assert "and no optimizer steps: nothing is learned." in ran.out
 
 
 def test_another_frameworks_notebook_is_told_to_be_one(cli, notebook):

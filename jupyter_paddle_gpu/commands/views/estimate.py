@@ -93,7 +93,7 @@ class EstimateView(View):
             return say("Only Python is read.")
         if estimate.status == "would_stop" and estimate.stop is not None:
             return estimate.stop.says(behind=False).render(say.translate)
-        if without := _WITHOUT.get(estimate.status):
+        if without := (_WITHOUT_IN_SCRIPT if estimate.is_script else _WITHOUT).get(estimate.status):
             return say(without)
         if estimate.peak_bytes is None:
             return say("The estimate needs an answer." if estimate.questions else "There is no figure for this.")
@@ -170,6 +170,10 @@ class EstimateView(View):
             for row in self.data.trainings
         ]
 
+    def _listed(self, say: Speech) -> str:
+        """The heading of that list."""
+        return say("Trainings of this script") if self.data.is_script else say("Trainings of this notebook")
+
     def _answer(self, question: Question) -> str:
         """What to type for an answer; empty where there is nothing to name (a missing file, a missing module)."""
         if not question.name:
@@ -240,7 +244,7 @@ class EstimateView(View):
             listed = Table.grid(padding=(0, 2))
             for training in trainings:
                 listed.add_row(*map(Text, training))
-            parts += [Text(), Text(say("Trainings of this notebook"), style="bold"), listed]
+            parts += [Text(), Text(self._listed(say), style="bold"), listed]
         if bars := self._parts(say):
             grid = Table.grid(padding=(0, 2))
             for label, amount, share in bars:
@@ -283,7 +287,7 @@ class EstimateView(View):
             out.append(markup.folded(say("All that is known of it"), markup.table(known)))
         if trainings := self._trainings(say):
             listed = ([escape(cell) for cell in training] for training in trainings)
-            out.append(markup.section(say("Trainings of this notebook"), markup.table(listed)))
+            out.append(markup.section(self._listed(say), markup.table(listed)))
         if verdicts := self._verdicts():
             head = _fit_head(say)
             fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
@@ -361,6 +365,7 @@ _WITHOUT = {
     "static_graph": "A static graph trains here, of which there is no figure.",
 }
 """The headline where there is no figure, by status."""
+_WITHOUT_IN_SCRIPT = _WITHOUT | {"no_model": "No training of Paddle was found in this script."}
 _EVIDENCE = {"trace": "traced step", "measured": "small real steps", "scan": "only read"}
 _KINDS = {
     "parameters": "Parameters",
