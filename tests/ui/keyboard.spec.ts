@@ -144,8 +144,9 @@ test('from a name to the executed copy, without a mouse', async ({ page, server 
   await tabTo(page, advice.getByLabel('Images, pixels a side'));
   await page.keyboard.insertText('64');
   await page.keyboard.press('Enter');
-  await expect(memory).toContainText('There is no number for this');
-  await expect(memory.getByRole('note')).toContainText('With images of 64 × 64 pixels');
+  await expect(memory).toContainText(
+    'would stop with batch 128, with images of 64 × 64 pixels'
+  );
   await expectFocusIn(page);
   await advice.getByRole('button', { name: 'As in the notebook' }).press('Enter');
   await expect(big).toHaveText(before);

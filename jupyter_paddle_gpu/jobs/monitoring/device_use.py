@@ -9,16 +9,16 @@ from ...domain.messages import Message
 
 
 def unused_device(job: Job, result: JobResult | None) -> Message | None:
-    """What to say of a job that was given a device and whose Paddle cannot use any; None where it could, or trained
-    nothing. What the Paddle of makers says of itself whom nobody has checked on hardware is not known."""
+    """What to say of a job that was given a device and whose Paddle cannot use any; None where it could, or had no
+    tensor. What the Paddle of makers says of itself whom nobody has checked on hardware is not known."""
     if result is None or not job.device_ids or not makers().of_device(job.device_ids[0]).checked:
         return None
     if not result.paddle_version or result.cuda_version or not result.host_allocated_bytes:
         return None
     told = Message(
         code="device_not_used",
-        text="It trained on the CPU: Paddle {version} there is a build for the CPU.",
-        hint="{device} was held for nothing. Install Paddle for GPUs where the job runs "
+        text="Paddle {version} there is a build for the CPU: it used no GPU.",
+        hint="Held for nothing: {device}. Install Paddle for GPUs where the job runs "
         "(https://www.paddlepaddle.org.cn/install/quick), or choose the CPU in the submit dialog.",
         params={"device": ",".join(job.device_ids), "version": result.paddle_version},
     )

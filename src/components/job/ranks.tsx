@@ -44,6 +44,12 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
     };
   }, [model, rank, asked, job.state]);
   const device = job.device_ids[rank];
+  const box = React.useRef<HTMLDivElement>(null);
+  React.useLayoutEffect(() => {
+    if (box.current) {
+      box.current.scrollTop = box.current.scrollHeight;
+    }
+  }, [lines]);
   return (
     <Card
       title={trans.__('Rank %1', rank)}
@@ -59,6 +65,7 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
     >
       <div
         className="jp-PaddleGpu-tail"
+        ref={box}
         role="log"
         aria-label={trans.__('Last lines of rank %1', rank)}
         tabIndex={0}

@@ -31,4 +31,4 @@ def test_a_paddle_without_cuda_that_was_given_a_card_is_told(spec, devices, resu
     job = Job(id="a", spec=spec(), state="running", created=0, updated=0, device_ids=devices, device_names=names)
     told = unused_device(job, JobResult(reason="succeeded", **result))
     assert (told is not None) == said
-    assert told is None or (told.params["version"], told.render_hint()[:6]) == ("3.3.1", "GPU 0 ")
+    assert told is None or (told.params["version"], told.render_hint()[:24]) == ("3.3.1", "Held for nothing: GPU 0.")
