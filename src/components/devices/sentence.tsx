@@ -10,6 +10,8 @@ import { Info, NO_BREAK } from '../common/info';
 import { stepTime } from './words';
 import { Space } from '../common/pieces';
 
+/** Seconds in which no step begins: a bound below says nothing of one. */
+const LEAST = 1e-5;
 const SIGNS = { fits: '✓', tight: '≈', short: '✕', never: '✕', unknown: '?' } as const;
 
 export function Sentence(props: {
@@ -107,11 +109,10 @@ function stepFigure(
   trans: TranslationBundle
 ): string {
   const seconds = score?.seconds_per_step ?? verdict.seconds_per_step;
-  if (seconds === null) {
+  const isBound = !score?.seconds_from || score.seconds_from === 'roofline';
+  if (seconds === null || (isBound && seconds < LEAST)) {
     return '';
   }
   const time = stepTime(seconds, trans);
-  return score?.seconds_from && score.seconds_from !== 'roofline'
-    ? trans.__('~ %1/step', time)
-    : trans.__('≥ %1/step', time);
+  return isBound ? trans.__('≥ %1/step', time) : trans.__('~ %1/step', time);
 }

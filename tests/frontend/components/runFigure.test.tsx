@@ -54,6 +54,13 @@ it('tells a step where the length of the run is not known', () => {
   ).toBe('~ 2 s/step');
 });
 
+it('tells no bound that is shorter than any step', () => {
+  expect(figure({ run_seconds: null, seconds_per_step: 5.6e-10 }).text).toBe('');
+  expect(
+    figure({ run_seconds: null, seconds_per_step: 5e-6, seconds_from: 'learned' }).text
+  ).toBe('~ 0.005 ms/step');
+});
+
 it('tells the batch where it does not fit', () => {
   const never = { ...VERDICT, fit: 'never', largest_batch: 12 } as IVerdict;
   expect(figure({}, never).text).toBe('up to batch 12');
