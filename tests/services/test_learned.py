@@ -163,3 +163,9 @@ def test_what_ran_on_a_slice_a_simulated_card_or_none_that_is_known_is_not_kept(
     for change in ({"simulated": True}, {"parent": "GPU-9"}, {"id": "GPU-7"}):
         devices = tuple(msgspec.structs.replace(one, **change) if one.id == "GPU-1" else one for one in here.devices)
         assert remembered(job, result, msgspec.structs.replace(here, devices=devices), Policy()) is None
+
+
+def test_seconds_on_the_processor_are_none_of_a_card() -> None:
+    without = {"paddle_version": "3.3.1", "cuda_version": None, "host_allocated_bytes": 4096}
+    assert remembered(*ended(**without), Policy()) is None
+    assert remembered(*ended(**{**without, "cuda_version": "12.6"}), Policy()) is not None

@@ -8,6 +8,7 @@ from ...devices.catalogue import find
 from ...domain.devices import Device, Inventory
 from ...domain.jobs.job import Job, JobResult
 from ...domain.learned import LearnedRun
+from ...jobs.monitoring.device_use import unused_device
 from ...jobs.scheduling.queue import need_of
 from ...matching.candidates import allowed_bytes
 from ...matching.policy import Policy
@@ -17,9 +18,12 @@ LEAST_STEPS = 10
 
 
 def remembered(job: Job, result: JobResult, inventory: Inventory, policy: Policy) -> LearnedRun | None:
-    """The line of a job; None of one that ran on no device that is known here, or whose step is not known."""
+    """The line of a job; None of one that ran on no device that is known here (or held one and trained on the CPU), or
+    whose step is not known."""
     need, cards = need_of(job), [one for one in inventory.devices if one.id in job.device_ids]
     if need is None or not need.flops or not cards or len(cards) != len(job.device_ids):
+        return None
+    if unused_device(job, result) is not None:  # its seconds are the processor's
         return None
     if any(card.simulated or card.parent is not None for card in cards) or len({card.name for card in cards}) > 1:
         return None
