@@ -18,6 +18,7 @@ from typing import Any
 
 from jupyter_paddle_gpu.devices import catalogue
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import Foretold
+from jupyter_paddle_gpu.estimator.memory.evidence import ABOVE, BELOW
 
 from ..report import RESULTS, save, show
 from .collection import Figure, Log, Variant, read
@@ -131,6 +132,9 @@ def reserved_range(found: dict[str, Any]) -> tuple[float | None, float | None]:
         return None, None
     low, high, likely, reserved = (found[name] for name in names)
     half = sum(terms[f"{part}_high"] - terms[f"{part}_low"] for part in ("context", "communication")) / 2
+    if terms.get("answered"):  # so many of the largest workspace lie between the ends
+        workspace = (high - low - 2 * half) / (BELOW + ABOVE)
+        return reserved - BELOW * workspace, reserved + ABOVE * workspace
     return low - (likely - reserved) + half, high - (likely - reserved) - half
 
 

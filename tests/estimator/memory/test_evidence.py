@@ -98,7 +98,7 @@ def test_a_kind_with_fewer_logs_is_never_narrower_than_all_scatter(peak):
     factors = limits(ALL)
     assert factors is not None
     outside = [one.thread for one in ALL if not factors[0] <= one.logged / one.estimated <= factors[1]]
-    assert outside == ["PaddleNLP Qwen2.5-0.5B"]  # one of nine, by 0.003
+    assert outside == []  # Qwen2.5-0.5B, the farthest, by 0.0008
     found = peak(msgspec.structs.replace(STILL, amp="O2"))
     assert (found.terms.logs, found.terms.mixed_logs) == (len(ALL), len(MIXED))
     pages = found.terms.mapped_low - found.reserved
