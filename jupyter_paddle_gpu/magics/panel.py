@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from ..domain.decoding import decode
+from .first_input import attributes, suggested
 
 MIME = "application/vnd.jupyter-paddle-gpu+json"
 
@@ -69,7 +70,7 @@ def trace(name: str, request: str, language: str = "", cells: str = "[]") -> Rep
         traced = trace_live(names, (name,), decode(request, EstimateRequest), msgspec.json.decode(cells))
     except PaddleGpuError as error:
         if error.code == "inputs_unknown":  # in the panel nobody names objects: it asks
-            return _packed(_asking(name))
+            return _packed(_asking(name, names))
         return Reply({"error": to_json(error.message, translator(language or terminal_language()))})
     return _packed(traced)
 
@@ -90,9 +91,12 @@ def _packed(traced: dict[str, Any]) -> Reply:
     return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})
 
 
-def _asking(name: str) -> dict[str, Any]:
+def _asking(name: str, names: dict[str, Any]) -> dict[str, Any]:
     """A trace that waits for what a batch of the model's looks like."""
-    return {"status": "needs_input", "questions": [{"name": name, "kind": "batch", "why": "live_batch"}]}
+    question: dict[str, Any] = {"name": name, "kind": "batch", "why": "live_batch"}
+    if (found := suggested(names[name], names)) is not None:
+        question |= {"suggestion": found[0], "params": {"source": found[1]}}
+    return {"status": "needs_input", "questions": [question]}
 
 
 def _names() -> dict[str, Any]:
@@ -103,7 +107,7 @@ def _names() -> dict[str, Any]:
 
 
 def _described(name: str, model: Any) -> dict[str, Any]:
-    own = _attributes(model)
+    own = attributes(model)
     network = own.get("network", model)
     count = sum({id(one): int(one.size) for one in _parameters(network, set())}.values())
     return {"name": name, "type": type(network).__name__, "parameters": count}
@@ -111,14 +115,9 @@ def _described(name: str, model: Any) -> dict[str, Any]:
 
 def _parameters(layer: Any, seen: set[int]) -> Iterator[Any]:
     """A layer's parameters by its attributes: a method of the program's own would run."""
-    own = _attributes(layer)
+    own = attributes(layer)
     seen.add(id(layer))
     yield from (one for one in own.get("_parameters", {}).values() if one is not None)
     for part in own.get("_sub_layers", {}).values():
         if part is not None and id(part) not in seen:
             yield from _parameters(part, seen)
-
-
-def _attributes(thing: Any) -> dict[str, Any]:
-    found: dict[str, Any] = object.__getattribute__(thing, "__dict__")
-    return found

@@ -201,6 +201,7 @@ def test_what_the_cells_call_the_model_with_is_its_batch_and_what_is_assumed_is_
     running.run("import paddle\nimport paddle.nn.functional as F\nnet = paddle.nn.Linear(8, 3)")
     asked = traced(running, services, "net")
     assert [(one.name, one.kind, one.why.code) for one in asked.questions] == [("net", "batch", "live_batch")]
+    assert asked.questions[0].suggestion == "float32[32,8]"
     assert traced(running, services, "net", answers={"net": "many"}).questions == asked.questions
     answered = traced(running, services, "net", answers={"net": "float32[16,8] int64[16]"})
     assert (answered.batch_size, notes(answered)) == (16, ["live_no_optimizer", "live_no_loss"])
