@@ -73,12 +73,19 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
 
         has_time = _Clock(request, deadline).has_time
         result = _with_batch(request, trace, sites)
-        if result["status"] != "needs_input":
+        if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
             return _with_paths(result)
-        if not _wants_data(result):
+        if result["status"] == "needs_input" and not _wants_data(result):
             return _with_paths(trials.suggested(request, result, trace, has_time))
         found = _without_data(request, result, trace, has_time, sites)
         return _with_paths(_within_limit(request, found, trace))
+
+
+def _hides_a_training(request: dict[str, Any], result: dict[str, Any], sites: Sites) -> bool:
+    """Whether all that was asked is answered and the cells' training was not reached all the same: a way that goes on
+    within functions comes further."""
+    lacks_data = any(note["code"].startswith("data_") for note in result["notes"])
+    return result["status"] == "no_model" and bool(request.get("answers")) and bool(sites.all) and lacks_data
 
 
 MOST_PATHS = 2
@@ -138,6 +145,7 @@ def _without_data(
         sites: where the cells train, so that a way that passes all of it by is not taken for one where nothing trains.
     """
     found: list[dict[str, Any]] = []
+    fetches = any(one["why"] == "download" for one in result["questions"])  # a way goes on with where it would lie
     for way in _WAYS:
         if found and not has_time():
             break
@@ -145,7 +153,7 @@ def _without_data(
         one = _with_batch(asked, trace, sites) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, trace, has_time), "way": way}
-        hides_one = one["status"] == "no_model" and (sites.all or one.get("starts"))
+        hides_one = one["status"] == "no_model" and (sites.all or one.get("starts") or fetches)
         if _is_settled(one) and not hides_one:
             return one
         found.append(one)

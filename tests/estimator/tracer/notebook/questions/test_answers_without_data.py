@@ -195,6 +195,36 @@ classes = len(kinds)
 net = nn.Linear(4, classes)
 loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([8, 4]), paddle.ones([8], 'int64')]), batch_size=4)
 {_STEPS}"""
+COUNTED = f"""{_HEAD}
+class Rows(paddle.io.Dataset):
+    def __init__(self, path):
+        self.people = self.read(path)
+        self.most = max([int(one) for one in self.people])
+        self.rows = list(self.people.values())
+    def read(self, path):
+        people, jobs = {{}}, 0
+        with open(path) as file:
+            for line in file.readlines():
+                people[line.split()[0]] = line.split()
+                jobs = max(jobs, int(line.split()[1]))
+        self.most_jobs = jobs
+        return people
+    def __getitem__(self, i):
+        return np.array([self.rows[i][0]], 'int64'), np.array(self.rows[i][1], 'int64')
+    def __len__(self):
+        return len(self.rows)
+rows = Rows('absent.txt')
+loader = paddle.io.DataLoader(rows, batch_size=8)
+class Net(nn.Layer):
+    def __init__(self, rows):
+        super().__init__()
+        self.people = nn.Embedding(rows.most + 1, 4)
+        self.out = nn.Linear(4, rows.most_jobs + 1)
+    def forward(self, x):
+        return self.out(self.people(x[:, 0]))
+net = Net(rows)
+{_STEPS}"""
+ANSWERED = {"most": 30, "jobs": 3, "loader": "int64[8,1] int64[8]"}
 SOURCES = {
     "written": WRITTEN, "fetched": FETCHED, "queried": QUERIED, "game": GAME, "at once": AT_ONCE, "signs": READ_SIGNS,
     "pixels": PIXELS, "called": CALLED, "graph": GRAPH, "named": NAMED,
@@ -237,3 +267,9 @@ def test_what_paddle_refuses_is_told_where_functions_were_given_data_that_is_not
 def test_what_is_published_says_so(asked):
     sources = {one["name"]: one["params"]["source"] for one in asked["graph"]["questions"]}
     assert sources == {"features_shape_1": "published", "len_names": "published", "A": "assumed"}
+
+
+def test_answers_of_all_that_functions_want_reach_the_step(run_child):
+    """Those names are the functions' own: what goes on behind statements of cells only does not come to them."""
+    found = run_child("trace", {"counted": COUNTED}, {"counted": {"answers": ANSWERED}})["counted"]
+    assert found["status"] == "ok", found["notes"]
