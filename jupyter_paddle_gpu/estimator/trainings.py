@@ -106,7 +106,7 @@ def unknown(asked: str, known: Iterable[str]) -> PaddleGpuError:
     return PaddleGpuError(
         "no_such_training",
         "There is no training {asked}; the notebook has {seen}.",
-        hint="Choose one of: {known}. An estimate without a choice lists them with their cells.",
+        hint="Choose one of: {known}. An estimate without a choice lists them with their places.",
         status=404,
         asked=asked,
         seen=len(ids),

@@ -17,7 +17,7 @@ def unused_device(job: Job, result: JobResult | None) -> Message | None:
         return None
     told = Message(
         code="device_not_used",
-        text="Paddle {version} there is a build for the CPU: it used no GPU.",
+        text="The Paddle there, {version}, is a build for the CPU: it used no GPU.",
         hint="Held for nothing: {device}. Install Paddle for GPUs where the job runs "
         "(https://www.paddlepaddle.org.cn/install/quick), or choose the CPU in the submit dialog.",
         params={"device": ",".join(job.device_ids), "version": result.paddle_version},
