@@ -72,8 +72,11 @@ class AbsentData:
     """Containers by number of which nobody knows how much is in them."""
     uncounted: dict[str, None] = field(default_factory=dict)
     """Names of tensors that the program makes of data of unknown length."""
-    lost: list[weakref.ref[Unseen]] = field(default_factory=list)
-    """Tensors of unknown length that functions would have made, as far as anything holds them."""
+    lost: list[tuple[weakref.ref[Unseen], str]] = field(default_factory=list)
+    """Tensors of unknown length that functions or data sets would have made, as far as anything holds them, each with
+    the name that stands there."""
+    is_published: Callable[[Need], bool] | None = None
+    """Whether a number is a published one of the data that the code names."""
     unmade: dict[str, None] = field(default_factory=dict)
     """Names of such that objects were to hold: an answer may stand for the object."""
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)

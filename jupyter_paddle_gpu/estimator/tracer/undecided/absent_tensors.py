@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import weakref
+from dataclasses import replace
 from operator import index
 from typing import Any
 
@@ -13,7 +15,7 @@ from .absent_data import AbsentData, Unseen, is_unseen
 from .descriptions import described
 from .made_up import COLUMN
 from .needs import Need, NeededError
-from .running_code import assigned, is_a_step, kept, place
+from .running_code import assigned, is_a_step, is_held, kept, place
 from .unknowns import unknown
 
 
@@ -31,7 +33,10 @@ def tensor_of(data: Any) -> Any:
     known = session.of(AbsentData)
     bound = assigned()
     name = known.own_name(seen) or bound or known.name_of(seen)
-    text = known.description(name) or known.description(bound)
+    # What describes a batch of a loader says nothing of the tensor whose rows the loader's batches are.
+    text = known.description(name) or (None if is_held() else known.description(bound))
+    if text is None and (wanted := _published(known, seen)) is not None:
+        raise NeededError(known.need(wanted))
     if text is None and known.follows and (count := _repeated(data)):
         known.followed[name] = f"int64[{count}]"
         known.guessed.add(name)
@@ -40,7 +45,10 @@ def tensor_of(data: Any) -> Any:
         known.uncounted[name] = None
         if attribute := kept():
             known.unmade[attribute] = None
-        return Unseen(seen if isinstance(data, Unseen) else None)
+        made = Unseen(seen if isinstance(data, Unseen) else None)
+        if name not in known.namespace:
+            known.lost.append((weakref.ref(made), name))
+        return made
     if text is None:
         is_of_step = not seen.__dict__["_is_asked"]
         raise NeededError(known.need(Need(name, "batch", "tensor_unseen", *place(), is_of_step=is_of_step)))
@@ -62,6 +70,15 @@ def with_sizes(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     )
 
 
+def _published(known: AbsentData, seen: Unseen) -> Need | None:
+    """The number for want of which what a tensor is made of could not be made itself, where it is a published one: with
+    it the tensor is in the figure."""
+    wanted: Need | None = seen.__dict__.get("_wants")
+    if wanted is None or known.is_published is None or is_a_step() or not known.is_published(wanted):
+        return None
+    return replace(wanted, is_of_step=True)
+
+
 def _repeated(data: Any) -> int:
     """How often a list repeats one value: `[vocabulary["<bos>"]] * size` are so many numbers; 0 where it does not."""
     is_plain = isinstance(data, (list, tuple)) and len(data) > 1 and isinstance(data[0], Unseen)
@@ -78,13 +95,24 @@ def _numbers(data: Any) -> Any:
     return data
 
 
+def _holder(tensor: Unseen, data: AbsentData) -> str:
+    """The notebook's name for a tensor that a function made, or for what comes of it; empty where it has none."""
+    for name, bound in data.namespace.items():
+        held = bound
+        while isinstance(held, Unseen) and held is not tensor:
+            held = held.__dict__["_of"]
+        if held is tensor and not name.startswith("_"):
+            return name
+    return ""
+
+
 def note_used(session: Session, *, has_figure: bool) -> None:
     """Say which answers took the place of data, and which tensors of it a figure does not count."""
     data = session.of(AbsentData)
     used, guessed, followed = data.used, data.guessed, data.followed
     uncounted = [name for name in data.uncounted if isinstance(data.namespace.get(name), Unseen)]
-    alive = [one for one in (made() for made in data.lost) if one is not None]
-    uncounted += [one.__dict__["_name"] or "to_tensor" for one in alive]
+    alive = [(one, name) for one, name in ((made(), name) for made, name in data.lost) if one is not None]
+    uncounted += [_holder(one, data) or name or "to_tensor" for one, name in alive]
     uncounted = list(dict.fromkeys((*uncounted, *data.unmade)))
     if uncounted and has_figure:
         session.note("tensors_uncounted", names=", ".join(uncounted))

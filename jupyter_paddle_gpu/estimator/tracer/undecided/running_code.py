@@ -161,6 +161,16 @@ def assigned() -> str:
     return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
 
 
+def is_held() -> bool:
+    """Whether the running statement of the notebook assigns a data set or a loader of tensors that it makes."""
+    found = _assignment()
+    calls = [] if found is None else [one.func for one in ast.walk(found[0].value) if isinstance(one, ast.Call)]
+    return any(_HOLDS.search(getattr(one, "attr", getattr(one, "id", ""))) for one in calls)
+
+
+_HOLDS = re.compile(r"Data[sS]et$|DataLoader$")
+
+
 def kept() -> str:
     """The attribute of an object that the running statement assigns; empty where it assigns none."""
     target = _target()
@@ -169,11 +179,17 @@ def kept() -> str:
 
 def _target() -> ast.expr | None:
     """What the running statement of the notebook assigns first."""
+    found = _assignment()
+    return None if found is None else _of_part(found[0].targets[0], found[0].value, found[1])
+
+
+def _assignment() -> tuple[ast.Assign, FrameType] | None:
+    """The running statement of the notebook, where it assigns something, and the frame that runs it."""
     for frame in frames():
         line = frame.f_lineno
         for node in nodes_in("".join(linecache.getlines(frame.f_code.co_filename))):
             if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
-                return _of_part(node.targets[0], node.value, frame)
+                return node, frame
         return None
     return None
 

@@ -333,7 +333,10 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             data.used[name] = answer
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
-            namespace[name] = Unseen(is_asked=is_asked)
+            before, value = namespace.get(name), Unseen(is_asked=is_asked)
+            wants = before.__dict__.get("_wants") if isinstance(before, Unseen) else None
+            value.__dict__["_wants"] = wants or (need if need is not None and need.kind == "value" else None)
+            namespace[name] = value
             if name in made:
                 data.uncounted[name] = None
 

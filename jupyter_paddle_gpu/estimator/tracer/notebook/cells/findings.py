@@ -17,6 +17,7 @@ from ...undecided.absent_data import AbsentData
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..questions import paths
 from ..questions.candidates import Candidates
+from ..questions.corpora import published
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
 from ..sites import Sites
 from . import absorbing, behind, outside, stops
@@ -202,6 +203,10 @@ class Findings:
         for need in needs:
             candidates = self.candidates.of(need, self._data.namespace)
             self.ask(of_need(need, looked_for, candidates, [cell["source"] for cell in self._cells]))
+
+    def is_published(self, need: Need) -> bool:
+        """Whether a number is a published one of the data that the code names."""
+        return any(is_whole for _, is_whole in published(need, "\n".join(self.sources)))
 
     def looked(self, need: Need) -> None:
         """The program looked at data that is not here: keep what stands around it, for suggestions."""

@@ -116,7 +116,7 @@ class CellRun:
         namespace = module.__dict__
         session.put(AbsentData(
             answers=self.answers, code="\n".join(self.found.sources), namespace=namespace, looks=self.found.looked,
-            is_lazy=self._absorbs_within, follows=self._follows,
+            is_lazy=self._absorbs_within, follows=self._follows, is_published=self.found.is_published,
         ))  # fmt: skip
         session.put(StartedPrograms(self._started))
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})

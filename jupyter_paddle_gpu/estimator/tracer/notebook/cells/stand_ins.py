@@ -108,7 +108,7 @@ def named(name: str, held: Callable[[], Any] | None = None, *, is_tensor: bool =
             return unset(value)
     value, session = Unseen(name=name), current()
     if is_tensor and session is not None and variants.present() is None:
-        session.of(AbsentData).lost.append(weakref.ref(value))
+        session.of(AbsentData).lost.append((weakref.ref(value), name))
     if is_kept and session is not None and variants.present() is None:
         session.of(AbsentData).unmade[name] = None
     return value
