@@ -3483,6 +3483,8 @@ export interface components {
          *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
          *             the step could be followed all the same: its figure is of the step with the cast that is missing.
          *         is_script: whether it is a script, whose lines are those of its file.
+         *         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
+         *             the program may run.
          *         message: the sentence for people, in an estimate.
          */
         Stop: {
@@ -3501,6 +3503,8 @@ export interface components {
             file_line: number | null;
             /** @default false */
             is_script: boolean;
+            /** @default  */
+            answers: string;
             /** @default null */
             message: components["schemas"]["Message"] | null;
         };

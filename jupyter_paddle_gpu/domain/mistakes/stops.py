@@ -22,6 +22,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
             the step could be followed all the same: its figure is of the step with the cast that is missing.
         is_script: whether it is a script, whose lines are those of its file.
+        answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
+            the program may run.
         message: the sentence for people, in an estimate.
     """
 
@@ -34,6 +36,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     file: str = ""
     file_line: int | None = None
     is_script: bool = False
+    answers: str = ""
     message: Message | None = None
 
     def told(self, *, behind: bool, is_script: bool | None = None) -> Stop:
@@ -65,12 +68,22 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         if self.raised is not None:
             said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
             params |= {"inner": self.raised.cell + 1, "inner_line": self.raised.line}
-        if step := next_step(self.error):
-            params["step"] = step
-            return msgspec.structs.replace(said, hint=_KNOWN_STEP, params=params)
-        return msgspec.structs.replace(said, params=params)
+        step = next_step(self.error)
+        params |= {"step": step} if step else {}
+        hint = _KNOWN_STEP if step else said.hint
+        if self.answers:
+            params |= {"answers": self.answers}
+            said, hint = _BY_ANSWERS.get(said.text, said), _ANSWERED_KNOWN_STEP if step else _ANSWERED
+        return msgspec.structs.replace(said, hint=hint, params=params)
 
 
+_ANSWERED = (
+    "It was answered: {answers}. Change what is not so; the program may be right with other answers. Else correct it "
+    "there."
+)
+_ANSWERED_KNOWN_STEP = (
+    "It was answered: {answers}. Change what is not so; the program may be right with other answers. Else: {step}"
+)
 _KNOWN_STEP = "{step} Submitted as it is, the job ends there."
 _STOPS = Message(
     code="would_stop",
@@ -116,6 +129,17 @@ _STOPS_BEHIND_WITHIN = Message(
     "cell {inner}, line {inner_line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
+_STOPS_ANSWERED = Message(
+    code="would_stop_answered",
+    text="With the answers that were given the notebook would stop in cell {cell}, line {line}: {error}",
+)
+_STOPS_ANSWERED_WITHIN = Message(
+    code="would_stop_answered",
+    text="With the answers that were given the notebook would stop in cell {cell}, line {line}, by what it calls in "
+    "cell {inner}, line {inner_line}: {error}",
+)
+_BY_ANSWERS = {_STOPS.text: _STOPS_ANSWERED, _STOPS_WITHIN.text: _STOPS_ANSWERED_WITHIN}
+"""The same where an answer may be to blame; behind the step the hint says so."""
 _STOPS_SOMEWHERE = Message(
     code="would_stop",
     text="The notebook would stop: {error}",
@@ -135,6 +159,14 @@ _OF_SCRIPT = {
     _STOPS_BEHIND_WITHIN.text: Message(
         code="script",
         text="The training step runs; after it the script would stop in line {line}, by what it calls in line "
+        "{inner_line}: {error}",
+    ),
+    _STOPS_ANSWERED.text: Message(
+        code="script", text="With the answers that were given the script would stop in line {line}: {error}"
+    ),
+    _STOPS_ANSWERED_WITHIN.text: Message(
+        code="script",
+        text="With the answers that were given the script would stop in line {line}, by what it calls in line "
         "{inner_line}: {error}",
     ),
     _STOPS_SOMEWHERE.text: Message(code="script", text="The script would stop: {error}"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -55,8 +56,22 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         again = _traced({**request, "later": 1}, asked)
         is_sure = again.get("behind") == found or again.get("stop") == found["stop"]
         result["stop"] = found["stop"] if is_sure else None
+    _by_answers(result, request.get("answers") or {})
     untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
+
+
+_OF_NAMES = re.compile(r"(Name|UnboundLocal|Import|ModuleNotFound|Syntax|Indentation)Error\b")
+"""Errors that no answer changes."""
+
+
+def _by_answers(result: dict[str, Any], answers: dict[str, Any]) -> None:
+    """Name in a stop the answers that it may hang on: a person's, and what was assumed beside them."""
+    stop = result.get("stop")
+    assumed = [note["params"]["answers"] for note in result["notes"] if note["code"] == "answers_assumed"]
+    given = [*(f"{name}={value}" for name, value in answers.items()), *assumed]
+    if stop and given and not _OF_NAMES.match(stop["error"]):
+        stop["answers"] = ", ".join(given)
 
 
 def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:

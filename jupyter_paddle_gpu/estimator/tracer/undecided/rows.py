@@ -20,6 +20,7 @@ from ..session import current
 from . import variants
 from .absent_data import LENGTH, AbsentData, Unseen, is_unseen
 from .arithmetic import COMPUTED
+from .made_up import OpenShape
 from .running_code import assigned, is_trained_on
 from .unknowns import UnknownArray, UnknownInt, plain, unknown
 
@@ -264,7 +265,13 @@ def alike(one: Any, other: Any, *, is_guessed: bool = False) -> Any | None:
         return None if len(one) == len(other) or item is None or isinstance(item, Unseen) else UnseenList(item)
     if not all(isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf" for value in (one, other)):
         return None
-    if one.dtype != other.dtype or one.ndim != other.ndim or one.shape[1:] != other.shape[1:]:
+    # Of an open shape is what `np.array(rows)` gives of data of which nothing is known: no one number.
+    if (
+        isinstance(one, OpenShape)
+        or one.dtype != other.dtype
+        or one.ndim != other.ndim
+        or one.shape[1:] != other.shape[1:]
+    ):
         return None
     if one.shape == other.shape:
         if not one.size:  # of too little made-up data: it tells nothing

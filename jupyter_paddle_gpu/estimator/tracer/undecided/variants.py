@@ -131,8 +131,11 @@ def unpacked_into(frame: FrameType) -> int | None:
 
 @lru_cache(maxsize=256)
 def _unpacked_at(code: CodeType, place: int) -> int | None:
-    for one in dis.get_instructions(code):
+    instructions = iter(dis.get_instructions(code))
+    for one in instructions:
         if one.offset == place:
+            while one.opname.startswith(("CALL", "PRECALL")):  # `head, tail = map(int, line.split())` goes through it
+                one = next(instructions)  # noqa: PLW2901 - the unpacking stands right behind it
             if one.opname == "UNPACK_SEQUENCE":
                 return one.arg
             if one.opname == "UNPACK_EX" and one.arg is not None:

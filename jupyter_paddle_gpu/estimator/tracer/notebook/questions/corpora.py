@@ -30,6 +30,7 @@ def _named(pattern: str) -> re.Pattern[str]:
 _USER, _ITEM, _JOB, _AGE = r"us(e)?r", r"item|mov(ie)?", r"job|occup", r"\bage|_age"
 _WORDS = r"vocab|word|dict|token|stoi|itos"
 _CLASSES = r"class|label|categor|\bcats?\b|cat2|cats$|^names$|len_names"
+_ENTITY, _RELATION = r"(^|_)ent(it(y|ies)|s)?\d?(_|$|2)", r"(^|_)rel(ation|s)?s?\d?(_|$|2)"
 _NODES, _FEATURES = r"node|^n$", r"feature|_shape_(1|last)$|in_?dim|feat"
 _TABLE = (
     Corpus(_named(r"ml[-_]?1m|movielens[-_]?1m"), ((_JOB, 20), (_AGE, 56), (_USER, 6040), (_ITEM, 3952))),
@@ -56,12 +57,17 @@ _TABLE = (
     Corpus(_named(r"20[-_]?news(groups)?"), ((_CLASSES, 20),)),
     Corpus(_named(r"ag[-_]?news"), ((_CLASSES, 4),)),
     Corpus(_named(r"thucnews"), ((_CLASSES, 14),)),
+    Corpus(_named(r"fb15k(?![-_]?237)"), ((_ENTITY, 14_951), (_RELATION, 1345))),
+    Corpus(_named(r"fb15k[-_]?237"), ((_ENTITY, 14_541), (_RELATION, 237))),
+    Corpus(_named(r"wn18(?!rr)"), ((_ENTITY, 40_943), (_RELATION, 18))),
+    Corpus(_named(r"wn18rr"), ((_ENTITY, 40_943), (_RELATION, 11))),
     Corpus(_named(r"iris(?=\.)"), ((_CLASSES, 3), (_FEATURES, 4))),
     Corpus(_named(r"wine(?=\.)"), ((_CLASSES, 3), (_FEATURES, 13))),
 )
 """Source: the README of each archive, or the paper that it came with: MovieLens 1M (ids of users to 6040, of films to
-3952, 21 occupations from 0, ages to 56) and 100K; WikiText (Merity 2016, table 1); the Penn Treebank as Mikolov cut it;
-Mahoney's text8; MS COCO (2014); PASCAL VOC; Planetoid's citations (Yang 2016, table 1); the other archives by name."""
+3952, 21 occupations from 0, ages to 56) and 100K; WikiText (Merity 2016, table 1); the Penn Treebank as Mikolov cut
+it; Mahoney's text8; FB15k and WN18 (Bordes 2013, table 1), FB15k-237 (Toutanova 2015), WN18RR (Dettmers 2018); MS
+COCO (2014); PASCAL VOC; Planetoid's citations (Yang 2016, table 1); the other archives by name."""
 
 
 NODES = 2708
@@ -76,7 +82,10 @@ def nodes(text: str) -> tuple[str, int]:
     return "assumed", NODES
 
 
-_CUT = re.compile(r"(?i)min_?(freq|count)|most_common|max_?(vocab|words|features)|cut_?off|threshold")
+_CUT = re.compile(
+    r"(?i)min_?(freq|count)|most_common|max_?(vocab|words|features)|cut_?off|threshold"
+    r"|\bin\b[^\n]*\.items\(\)\s*if\s+\w+\s*>|\bif\s+\w+\[\w+\]\s*>"
+)
 """How cells speak of words that a vocabulary leaves out."""
 
 

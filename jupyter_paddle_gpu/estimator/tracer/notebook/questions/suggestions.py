@@ -67,6 +67,9 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
             yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
             yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
         yield from ((source[one], [one]) for one in dict.fromkeys(given))
+        if found.models.takes_ids:  # what stands beside the ids is no id: a weight or a wanted number of each sample
+            weights: list[Array] = [("float32", (size,)), ("float32", (size, 1))]
+            yield from ((ASSUMED, [one]) for one in weights)
         for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
             yield source[dtype, shape], [(dtype, shape[1:])]
         return

@@ -28,6 +28,8 @@ _UNLIKE = re.compile(
     r"(?:Input\(X\) is|X\[-1\] =) \[(\d+)\], (?:and the \[0\] dimension of Input\(Y\) is|Y\[0\] =) \[(\d+)\]"
 )
 """What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
+_MIXED = "(InvalidType) Type promotion"
+"""What it says of tensors whose types it takes together no more."""
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
@@ -156,8 +158,10 @@ def _input(answer: Any) -> str:
 
 
 def _rank(result: Result) -> float:
-    """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant."""
-    return _RANKS[result["status"]] - 0.5 * bool(result.get("is_spread"))
+    """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, and
+    types that do not go together are rather those of the suggestion than the program's fault."""
+    is_mixed = _MIXED in (result.get("stop") or {}).get("error", "")
+    return _RANKS[result["status"]] - 0.5 * bool(result.get("is_spread")) - 2 * is_mixed
 
 
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:

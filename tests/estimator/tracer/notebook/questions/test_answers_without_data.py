@@ -224,10 +224,44 @@ class Net(nn.Layer):
         return self.out(self.people(x[:, 0]))
 net = Net(rows)
 {_STEPS}"""
+TRIPLES = f"""{_HEAD}
+def numbered(path):
+    with open(path) as file:
+        return {{line.split()[0]: int(line.split()[1]) for line in file}}, int(file.readline())
+entities, n_entity = numbered('FB15k/entity2id.txt')
+relations, n_relation = numbered('FB15k/relation2id.txt')
+triples = []
+with open('FB15k/train2id.txt') as file:
+    for line in file:
+        head, tail, relation = map(int, line.split())
+        triples.append((head, relation, tail))
+triples = np.array(triples)
+e, r = nn.Embedding(n_entity, 4), nn.Embedding(n_relation, 4)
+optimizer = paddle.optimizer.Adam(parameters=[*e.parameters(), *r.parameters()])
+for epoch in range(4):
+    np.random.shuffle(triples)
+    for i in range(0, len(triples), 16):
+        x = paddle.to_tensor(triples[i:i + 16])
+        (e(x[:, 0]) + r(x[:, 1]) - e(x[:, 2])).abs().sum().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+CUT = f"""{_HEAD}
+from collections import Counter
+seen = Counter(open('ptb/ptb.train.txt').read().split())
+words = [word for word, count in seen.items() if count >= 10]
+net = nn.Sequential(nn.Embedding(len(words), 8), nn.Flatten(), nn.Linear(80, 2))
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([8, 10], 'int64'), paddle.ones([8], 'int64')]))
+{_STEPS}"""
+SIZED = f"""{_HEAD}
+size = int(open('absent.txt').read())
+loader = [(paddle.ones([8, 4]), paddle.ones([8], 'int64'))] * 4
+net = nn.Linear(size, 2)
+{_STEPS}"""
 ANSWERED = {"most": 30, "jobs": 3, "loader": "int64[8,1] int64[8]"}
 SOURCES = {
     "written": WRITTEN, "fetched": FETCHED, "queried": QUERIED, "game": GAME, "at once": AT_ONCE, "signs": READ_SIGNS,
-    "pixels": PIXELS, "called": CALLED, "graph": GRAPH, "named": NAMED,
+    "pixels": PIXELS, "called": CALLED, "graph": GRAPH, "named": NAMED, "triples": TRIPLES, "cut": CUT,
 }  # fmt: skip
 
 
@@ -247,6 +281,8 @@ def asked(run_child):
         ("pixels", {"train_data": "float32[8,1,12,12] float32[8,30]"}),
         ("graph", {"features_shape_1": 1433, "len_names": 7, "A": "float32[2708,2708]"}),
         ("named", {"classes": 7}),
+        ("triples", {"n_entity": 14_951, "n_relation": 1345}),
+        ("cut", {"len_words": 10_000}),
     ],
 )
 def test_each_question_has_an_answer_to_suggest(asked, name, answers):
@@ -273,3 +309,23 @@ def test_answers_of_all_that_functions_want_reach_the_step(run_child):
     """Those names are the functions' own: what goes on behind statements of cells only does not come to them."""
     found = run_child("trace", {"counted": COUNTED}, {"counted": {"answers": ANSWERED}})["counted"]
     assert found["status"] == "ok", found["notes"]
+
+
+def test_a_published_vocabulary_that_cells_cut_is_assumed(asked):
+    assert [one["params"]["source"] for one in asked["cut"]["questions"]] == ["assumed"]
+
+
+def test_a_stop_names_the_answers_that_it_hangs_on(run_child):
+    sources = {
+        "wrong": SIZED,
+        "negative": SIZED,
+        "right": SIZED + "print(nothing)",
+        "misspelt": SIZED.replace("F.", "G."),
+    }
+    answers = {name: {"answers": {"size": size}} for name, size in zip(sources, (5, -5, 4, 4), strict=True)}
+    found = run_child("trace", sources, answers)
+    assert {name: one["status"] for name, one in found.items()} == {
+        "wrong": "would_stop", "negative": "would_stop", "right": "ok", "misspelt": "would_stop"
+    }  # fmt: skip
+    assert found["wrong"]["stop"]["answers"] == "size=5" and found["negative"]["stop"]["answers"] == "size=-5"
+    assert "answers" not in found["misspelt"]["stop"], "no answer makes a name known"
