@@ -14,6 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
+from .step_notes import LEFT_BEHIND
 from .trace import TracedNote, TracedQuestion
 
 WHOLE_GRAPH = "whole_graph"
@@ -198,12 +199,6 @@ NOTES: dict[str, Message] = {
             hint="To train on parts, draw neighbors in each step (paddle.geometric.sample_neighbors).",
         ),
         Message(
-            code="batches_left",
-            text="Loaders of different lengths are read in step: with each epoch the longer ones leave {size} of "
-            "batches that they have read ahead, for good, which are not in this figure.",
-            hint="Let them have as many batches, then nothing is left.",
-        ),
-        Message(
             code="data_parallel",
             text="The figure is for one of {devices} devices, with the buffers in which DataParallel gathers "
             "gradients.",
@@ -338,6 +333,7 @@ NOTES: dict[str, Message] = {
             hint="Change it in the notebook and run it once to see what happens.",
         ),
         *LIVE,
+        *LEFT_BEHIND,
         *(message for what_if in WHAT_IFS for message in (*what_if.notes, *what_if.kept)),
     )
 }
@@ -347,6 +343,7 @@ KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kep
 UNTRACEABLE = frozenset(("cell_failed",))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
+_SIZED = frozenset(message.code for message in LEFT_BEHIND)
 _PLACE = Message(code="place", text=" (cell {cell}, line {line})")
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
@@ -356,7 +353,7 @@ def note(traced: TracedNote) -> Message:
     params: dict[str, Param] = {**traced.params}
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
-    if traced.code == "batches_left":
+    if traced.code in _SIZED:
         params["size"] = human(int(params["size"]))  # type: ignore[arg-type]
     code = traced.code
     if code in _PLACED:

@@ -34,15 +34,16 @@ from ..program.asking import Types
 from ..program.inference import Inference
 from ..session import entered
 from ..step import resizing
-from ..step.changes import Changes
+from ..step.changes import Changes, plain
 from ..step.host_memory import HostMemory
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from ..step.report import described, graph_notes, inputs_of, loss_name, once_each, rows, versions
 from ..step.static_graphs import StaticGraphs
-from ..step.steps import StepWatch, plain
+from ..step.steps import StepWatch
 from ..undecided import absent_data, absent_tensors, running_code
 from ..undecided.branches import STOP_IF_TOLD
+from . import own_notes
 from .cells import behind, stops
 from .cells.running import CellRun
 from .what_ifs import Scenario
@@ -52,8 +53,6 @@ _inference = Inference()
 
 NO_SUCH = "training_unknown"
 """The note by which who asked is refused: there is no training of that number. Nobody reads it as a sentence."""
-FEW_STEPS = "few_steps"
-"""The note on a training of one step."""
 _LATE = ("paddle.optimizer.fusion_utils", "paddle.distributed.auto_parallel.fully_shard_fusion")
 """What Paddle imports with an optimizer's first update, where it has it: once a process instead of in each trace."""
 
@@ -206,7 +205,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     if (where := runtime.of(StaticGraphs).where) is not None:
         runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
     shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
-    own = list(map(partial(_cut, [] if run is None else run.found.failures), own))
+    own = own if run is None else own_notes.told(own, run.found.failures, run.found.sources)
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
@@ -216,15 +215,6 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     ]
     stop = None if run is None else _cast(runtime) or run.found.stop or _without_device(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
-
-
-def _cut(failures: list[dict[str, Any]], note: dict[str, Any]) -> dict[str, Any]:
-    """A note, or what ended the program where it tells of one step alone and an error came behind that."""
-    if note["code"] != FEW_STEPS or not failures or "error" not in failures[0]["params"]:
-        return note
-    first = failures[0]
-    error = f"{first['params']['error']}: {first['params']['message']}"
-    return {"code": "step_cut", "params": {"cell": first["cell"] + 1, "line": first["line"], "error": error}}
 
 
 def _cast(runtime: Runtime) -> dict[str, Any] | None:
@@ -327,6 +317,7 @@ def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], fr
     loaders.seen_batch_sizes.clear()
     loaders.own_batch_sizes.clear()
     loaders.in_step.clear()
+    loaders.within.clear()
     runtime.put(ModelInputs())
     return result, watch.numbers()
 
@@ -339,10 +330,10 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     if absent := [one["module"] for one in _absent(runtime)]:
         notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
     if watch.window is None:
-        notes.append({"code": FEW_STEPS, "params": {}})
+        notes.append({"code": own_notes.FEW_STEPS, "params": {}})
     if not processes.kind:  # where several train together, gradients lie in buffers that stay
         notes += watch.gradients.notes()
-    notes += loaders.notes()
+    notes += [*loaders.notes(), *watch.kept.notes()]
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     notes += graph_notes(runtime.ledger, window, called.batch)
     trained = watch.elements()

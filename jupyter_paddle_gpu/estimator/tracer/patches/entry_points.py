@@ -37,7 +37,7 @@ def run_backward(
     """`core.eager.run_backward`: Tensor.backward and paddle.autograd.backward."""
     _is_bool(runtime, retain_graph, 3)
     watch = runtime.of(StepWatch)
-    watch.backward_begins()
+    watch.backward_begins(tensors)
     runtime.backward(tensors, list(grads or []), retain_graph)
     watch.gradients_arrived()
     amp.after_backward(runtime)

@@ -89,3 +89,9 @@ def parameters(optimizer: Any) -> Iterator[Any]:
     """What an optimizer updates, its groups one after the other."""
     for entry in getattr(optimizer, "_parameter_list", None) or ():
         yield from entry["params"] if isinstance(entry, dict) else (entry,)
+
+
+def plain(optimizer: Any) -> Any:
+    """The optimizer inside of the wrappers of distributed training."""
+    inner = vars(optimizer).get("_inner_opt") or vars(optimizer).get("_optim")
+    return optimizer if inner is None or inner is optimizer else plain(inner)

@@ -20,9 +20,10 @@ from ..eager.tensors import Tensors
 from ..memory.arrays import elements
 from ..patience import Patience, Waiting
 from . import periods
-from .changes import Changes, parameters
+from .changes import Changes, parameters, plain
 from .deadline import Deadline
 from .gradients import Gradients
+from .kept import Kept
 from .layers import LayerPaths
 from .passages import Leaving, Passage, Passages
 from .probes import Probe
@@ -113,8 +114,8 @@ class StepWatch:
         """The loop that trains was ended: later passes are whole ones."""
         self._evaluation: Waiting | None = None
         self._enough = 0
-        self._by_hand = UpdatesByHand(self.runtime)
-        self.gradients = Gradients()
+        self._by_hand, self.gradients = UpdatesByHand(self.runtime), Gradients()
+        self.kept = Kept(self.runtime, self.began)
         self._steps_by_hand = False
         """Whether an optimizer of the program's own has stepped: no other is waited for."""
 
@@ -170,7 +171,7 @@ class StepWatch:
         """Something that the program needs is missing."""
         self._gives_up = self._gives_up or ASKED.begins(self.runtime.ledger.now)
 
-    def backward_begins(self) -> None:
+    def backward_begins(self, losses: list[Any]) -> None:
         """A backward pass is about to run.
 
         Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
@@ -181,6 +182,7 @@ class StepWatch:
         if not self.gradients.passes:
             gc.collect(1)
         self.gradients.passed()
+        self.kept.passed(losses)
         if self.probe is not None and self.is_wanted() and self.probe.backward():
             raise StepSeen
 
@@ -222,7 +224,7 @@ class StepWatch:
         if not is_new or count < BY_HAND:
             return
         enough = BY_HAND if self._steps_by_hand or self._is_by_hand() else MANY_BY_HAND
-        if count >= enough and (window := self._by_hand.window()):
+        if count >= enough and (window := self.kept.settle(self._by_hand.window(), self._by_hand.ends, 1)):
             self.window = window
             self._seen()
 
@@ -264,7 +266,8 @@ class StepWatch:
         period = self._period()
         if period is None or self.updates < self._enough:
             return
-        self.window = self._sizes.settle((self._ends[-period - 1], self._ends[-1]), period) or self.window
+        window = self._sizes.settle((self._ends[-period - 1], self._ends[-1]), period)
+        self.window = self.kept.settle(window, self._ends, period) or self.window
         if self.window is None:
             return
         if not self.evaluates or self.leaves_epoch:
@@ -392,9 +395,3 @@ class StepWatch:
         if len(self._ends) > 1:
             return self._ends[-2], self._ends[-1]
         return periods.first_forward(self.runtime.ledger.operations, self.began), self.runtime.ledger.now
-
-
-def plain(optimizer: Any) -> Any:
-    """The optimizer inside of the wrappers of distributed training."""
-    inner = vars(optimizer).get("_inner_opt") or vars(optimizer).get("_optim")
-    return optimizer if inner is None or inner is optimizer else plain(inner)

@@ -22,6 +22,7 @@ class UpdatesByHand:
     Attributes:
         elements: by identity those of tensors whose gradient the program reads or clears itself.
         has_gradients: whether a backward pass has run since the last update.
+        ends: when updates have ended.
     """
 
     def __init__(self, runtime: Tensors) -> None:
@@ -37,12 +38,12 @@ class UpdatesByHand:
         """The first tensor of the last update, and how often it had been written over."""
         self._line = (0, 0)
         """Cell and line of the loop that used the last gradient."""
-        self._ends: list[int] = []
+        self.ends: list[int] = []
 
     @property
     def count(self) -> int:
         """Updates so far."""
-        return len(self._ends)
+        return len(self.ends)
 
     def used(self, tensor: Any) -> bool:
         """The program reads or clears a gradient; whether an update ends by that."""
@@ -50,7 +51,7 @@ class UpdatesByHand:
         if ends:
             self._end(tensor)
         self._since[id(tensor)] = elements(tensor)
-        if not self._ends:
+        if not self.ends:
             self.elements |= self._since
         count_as_parameter(tensor)
         state = known_state(tensor)
@@ -82,8 +83,8 @@ class UpdatesByHand:
         self.elements = {number: elements(tensor) for number, tensor in enumerate(trained)}
         for tensor in trained:
             count_as_parameter(tensor)
-        self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
-        self._ends.append(self.runtime.ledger.now)
+        self.runtime.of(LayerPaths).look(self.ends[-1] if self.ends else 0)
+        self.ends.append(self.runtime.ledger.now)
         return True
 
     def _end(self, tensor: Any) -> None:
@@ -94,23 +95,23 @@ class UpdatesByHand:
         line = call_stack.place()
         is_shown = trained == self._trained and not isinstance(tensor, EagerParamBase)
         if is_shown and not (line == self._line and self._is_fed()):
-            self._ends.clear()  # the same numbers again: gradients are shown here, nothing is trained
+            self.ends.clear()  # the same numbers again: gradients are shown here, nothing is trained
         self._trained, self._line = trained, line
         self.elements, self._since = self._since or self.elements, {}
-        self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
-        self._ends.append(self.runtime.ledger.now)
+        self.runtime.of(LayerPaths).look(self.ends[-1] if self.ends else 0)
+        self.ends.append(self.runtime.ledger.now)
 
     def _is_fed(self) -> bool:
         """Whether new data has come since the last update: a loop over batches is meant as a training."""
-        begin = self._ends[-1] if self._ends else 0
+        begin = self.ends[-1] if self.ends else 0
         since = takewhile(lambda record: record.start >= begin, reversed(self.runtime.ledger.records))
         return any(record.kind == "inputs" for record in since)
 
     def window(self) -> tuple[int, int] | None:
         """The last step, where the one before has as many operations: it is one of a loop's."""
-        if len(self._ends) < 3:
+        if len(self.ends) < 3:
             return None
-        before, begin, end = self._ends[-3:]
+        before, begin, end = self.ends[-3:]
         return (begin, end) if begin - before == end - begin else None
 
 

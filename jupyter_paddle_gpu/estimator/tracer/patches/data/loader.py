@@ -42,8 +42,13 @@ NEARLY = 0.95
 """Batches within this part of the largest one's bytes are as large: labels differ where pictures take the same."""
 
 
-def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
-    """What `for batch in loader` goes through."""
+def begin(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
+    """`iter(loader)`; nothing is read before its first batch is asked for."""
+    return iterate(runtime, loader, call_stack.place())
+
+
+def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator[Any]:
+    """What `for batch in loader` goes through, begun in this cell and line."""
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
     static_graphs.check_loader(runtime, loader)
     text = _description(runtime, loader)
@@ -68,7 +73,7 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
     ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(loader, runtime.target), count - 1))]
-    _remember_ahead(runtime, loader, len(ahead), bytes_of(runtime, waiting))
+    _remember_ahead(runtime, loader, made_at, (len(ahead), bytes_of(runtime, waiting)))
     if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
         passing = _few(runtime, loader, count, batch) if watch.rest.is_on else _whole_pass(runtime, loader, size, batch)
@@ -97,12 +102,12 @@ def iterate(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     del ahead
 
 
-def _remember_ahead(runtime: Tensors, loader: Any, count: int, size: int) -> None:
+def _remember_ahead(runtime: Tensors, loader: Any, made_at: tuple[int, int], waiting: tuple[int, int]) -> None:
     """Keep how many batches of a size in bytes stand ahead, and by which instruction the first one is asked for. On a
     GPU they lie in pinned memory, those of workers in shared memory."""
-    loaders, is_gpu = runtime.of(Loaders), runtime.target == "gpu"
+    loaders, is_gpu, (count, size) = runtime.of(Loaders), runtime.target == "gpu", waiting
     is_read_here = not is_gpu and not getattr(loader, "num_workers", 0)
-    loaders.read(loader, InStep.of(call_stack.caller(), count, size * is_read_here))
+    loaders.read(loader, InStep.of(call_stack.caller(), count, size * is_read_here, made_at))
     if is_gpu:
         loaders.ahead = max(loaders.ahead, count * size)
 
@@ -368,6 +373,6 @@ def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
 def patches() -> Iterator[Patch]:
     """The loader's iteration and its length."""
     kind = paddle.io.DataLoader
-    yield Patch(kind, "__iter__", iterate)
-    yield Patch(kind, "__call__", iterate)
+    yield Patch(kind, "__iter__", begin)
+    yield Patch(kind, "__call__", begin)
     yield Patch(kind, "__len__", _length)

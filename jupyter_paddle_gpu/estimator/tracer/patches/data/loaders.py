@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, NamedTuple
 
+LEFT = "batches_left"
+"""The note on batches that stay with each epoch."""
+
 
 class InStep(NamedTuple):
     """How a loader that is gone through is read.
@@ -15,17 +18,19 @@ class InStep(NamedTuple):
             are in step. None: nobody knows, or in code that speaks of `cycle`, which begins the shorter one anew.
         ahead: batches that stand beside the current one.
         bytes: what each of them takes in memory that the allocator counts and no other process gives back.
+        made_at: cell and line that made its iterator; (0, 0) where it is none of the notebook's cells.
     """
 
     by: tuple[int, int] | None
     ahead: int
     bytes: int
+    made_at: tuple[int, int] = (0, 0)
 
     @classmethod
-    def of(cls, frame: FrameType | None, ahead: int, size: int) -> InStep:
+    def of(cls, frame: FrameType | None, ahead: int, size: int, made_at: tuple[int, int]) -> InStep:
         """A loader whose first batch this frame asks for."""
         is_known = frame is not None and "cycle" not in frame.f_code.co_names
-        return cls((id(frame), frame.f_lasti) if frame is not None and is_known else None, ahead, size)
+        return cls((id(frame), frame.f_lasti) if frame is not None and is_known else None, ahead, size, made_at)
 
 
 @dataclass
@@ -50,6 +55,8 @@ class Loaders:
     """By loader that was gone through: how it was read last."""
     in_step: list[tuple[int, int]] = field(default_factory=list)
     """Pairs of loaders that one instruction reads at a time."""
+    within: list[tuple[int, int]] = field(default_factory=list)
+    """Pairs of loaders of which the second one is read while a loop over the first one goes on."""
     lengths: dict[int, int] = field(default_factory=dict)
     """By loader: how many batches one pass over it has."""
     given: dict[int, int] = field(default_factory=dict)
@@ -77,23 +84,30 @@ class Loaders:
     def read(self, loader: Any, how: InStep) -> None:
         """A loader is gone through from its first batch on."""
         self.reads[id(loader)] = how
-        self.in_step += [(one, id(loader)) for one in self.begun if how.by is not None and self.reads[one].by == how.by]
+        for one in self.begun if how.by is not None else ():
+            (self.in_step if self.reads[one].by == how.by else self.within).append((one, id(loader)))
 
     def notes(self) -> list[dict[str, Any]]:
-        """What is told of the loaders of a training."""
-        left = self._left()
-        return [{"code": "batches_left", "params": {"size": left}}] if left else []
+        """What is told of the loaders of a training: batches that stay with each epoch for good where two are read in
+        step, as the longer one's thread has read ahead, and waits for room.
 
-    def _left(self) -> int:
-        """Bytes of batches that stay with each epoch for good where loaders of different lengths are read in step
-        (`zip(one, other)`): the longer one's thread has read ahead, and waits for room."""
-        found = 0
-        for pair in self.in_step:
-            short, long = sorted(pair, key=lambda one: self.lengths.get(one, 0))
-            behind = self.lengths.get(long, 0) - self.lengths.get(short, 0)
-            how = self.reads[long]
-            found = max(found, how.bytes * how.ahead * (behind > how.ahead))
-        return found
+        `zip(one, other)` begins both anew with each epoch; of an iterator that `next` reads in a loop over the other
+        one only the code says it, so that the lines of both are told.
+        """
+        pairs = [sorted(pair, key=lambda one: self.lengths.get(one, 0)) for pair in self.in_step]
+        if left := max((self._left(*pair) for pair in pairs), default=0):
+            return [{"code": LEFT, "params": {"size": left}}]
+        found = []
+        for loop, read in self.within:
+            (cell, line), (where, loop_line) = self.reads[read].made_at, self.reads[loop].made_at
+            if (left := self._left(loop, read)) and line and loop_line and cell == where:
+                found.append({"size": left, "cell": cell + 1, "line": line, "loop_line": loop_line})
+        return [{"code": LEFT, "params": one} for one in found[:1]]
+
+    def _left(self, short: int, long: int) -> int:
+        """Bytes that stay of the longer one of two loaders that are read in step."""
+        how, behind = self.reads[long], self.lengths.get(long, 0) - self.lengths.get(short, 0)
+        return how.bytes * how.ahead * (behind > how.ahead)
 
     def shared_memory(self) -> int:
         """Bytes of /dev/shm that the loaders' workers fill: loaders take turns, but for those whose workers stay."""

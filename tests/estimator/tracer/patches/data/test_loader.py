@@ -201,6 +201,32 @@ def test_what_the_longer_of_two_loaders_leaves_with_each_epoch_is_told(run_child
     traced = run_child("trace", sources)
     told = {name: dict(zip(row["notes"], row["params"], strict=True)) for name, row in traced.items()}
     assert [name for name in sources if "batches_left" in told[name]] == ["longer"]
-    peaks = run_child("real", {"longer": sources["longer"]}, {"longer": {"steps": 24}})["longer"]["peaks"]
-    epochs = [max(peaks[at : at + 8]) for at in (8, 16)]
-    assert epochs[1] - epochs[0] == told["longer"]["batches_left"]["size"]
+    assert growth(run_child, sources["longer"]) == told["longer"]["batches_left"]["size"]
+
+
+def growth(run_child, source: str) -> int:
+    """Bytes that the third epoch of eight steps takes beyond the second one."""
+    peaks = run_child("real", {"it": source}, {"it": {"steps": 24}})["it"]["peaks"]
+    return max(peaks[16:24]) - max(peaks[8:16])
+
+
+def by_next(count: int, before: str = "", within: str = "    ahead = iter(long)\n", function: bool = False) -> str:
+    """A loop over the loader with eight batches that asks the other one for one of its own each time."""
+    begin, train = IN_STEP.format(count=count, both="BOTH").split("for epoch in range(3):\n")
+    train = within + train.replace("for (x, _), (u, _) in BOTH:\n", "for x, _ in short:\n        u, _ = next(ahead)\n")
+    named = "def run_epoch():\n" + train + "for epoch in range(3):\n    run_epoch()\n"
+    return HEAD.format(sample="sample") + begin + before + (named if function else "for epoch in range(3):\n" + train)
+
+
+def test_so_is_what_an_iterator_leaves_that_each_epoch_makes_anew(run_child):
+    sources = {
+        "anew": by_next(80),
+        "anew in a function": by_next(80, function=True),
+        "as long": by_next(32),
+        "made once": by_next(120, before="ahead = iter(long)\n", within=""),
+    }
+    traced = run_child("trace", sources)
+    told = {name: dict(zip(row["notes"], row["params"], strict=True)) for name, row in traced.items()}
+    assert [name for name in sources if "batches_left" in told[name]] == ["anew", "anew in a function"]
+    assert {"size": growth(run_child, sources["anew"])} == told["anew"]["batches_left"]
+    assert growth(run_child, sources["made once"]) == 0

@@ -1,0 +1,27 @@
+"""What is said of what steps leave behind them, which the figure of one step has not."""
+
+from __future__ import annotations
+
+from ..domain.messages import Message
+
+LEFT_BEHIND = (
+    Message(
+        code="batches_left",
+        text="Loaders of different lengths are read in step: with each epoch the longer ones leave {size} of batches "
+        "that they have read ahead, for good, which are not in this figure.",
+        hint="Let them have as many batches, then nothing is left.",
+    ),
+    Message(
+        code="graphs_kept",
+        text="Each step keeps its graph of {operations} operations{place}: about {size} of the machine's own memory "
+        "more with every step, which is not in this figure.",
+        hint="Keep the number in place of the tensor: `losses.append(loss.item())`, `total += loss.item()`.",
+    ),
+    Message(
+        code="steps_kept",
+        text="Each of the first steps keeps {size} of what it made; if all do, that much comes with every step, which "
+        "is not in this figure.",
+        hint="Keep numbers in place of tensors (`x.item()`), or clear the list when it is read.",
+    ),
+)
+"""Sentences of the notes by code; each has a size in bytes."""
