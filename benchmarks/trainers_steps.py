@@ -1,4 +1,4 @@
-"""`python -m benchmarks.trainers_steps ARGUMENTS` in a trainer's folder: real steps of `tools/train.py`, their peaks.
+"""`python -m benchmarks.trainers_steps STEPS ARGUMENTS` in a trainer's folder: peaks of `tools/train.py`.
 
 Runs in the Python that has what the trainers import; of the extension it takes the list of what loads weights.
 """
@@ -19,16 +19,13 @@ import numpy as np
 
 from .optimizers import after_updates
 
-STEPS = 8
-"""The first one has no optimizer state, later ones differ where sizes are drawn."""
-
 
 class Enough(BaseException):
     """Ends the program."""
 
 
-def real(arguments: list[str]) -> None:
-    """Run `tools/train.py` for some steps in the current folder; behind each all peaks so far are printed, as JSON."""
+def real(steps: int, arguments: list[str]) -> None:
+    """Run `tools/train.py` for so many steps in this folder; behind each all peaks so far are printed, as JSON."""
     from paddle.base import core
 
     peaks: list[int] = []
@@ -37,7 +34,7 @@ def real(arguments: list[str]) -> None:
         peaks.append(core.host_memory_stat_peak_value("Allocated", 0))
         core.host_memory_stat_reset_peak_value("Allocated", 0)
         print(json.dumps(peaks), file=sys.__stdout__, flush=True)
-        if len(peaks) == STEPS:
+        if len(peaks) == steps:
             raise Enough
 
     after_updates(updated)
@@ -85,4 +82,4 @@ def _are_factors(values: Any) -> bool:
 
 
 if __name__ == "__main__":
-    real(sys.argv[1:])
+    real(int(sys.argv[1]), sys.argv[2:])
