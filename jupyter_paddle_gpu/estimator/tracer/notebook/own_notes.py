@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..patches.data.loaders import LEFT
@@ -17,18 +17,18 @@ _GRAPH_STAYS = frozenset(("scale", "sum", "mean"))
 """Methods that losses go through on their way to a backward pass."""
 
 
-def told(own: list[dict[str, Any]], failures: Sequence[dict[str, Any]], sources: Sequence[str]) -> list[dict[str, Any]]:
+def told(
+    own: list[dict[str, Any]], failures: Sequence[dict[str, Any]], cells: Mapping[int, str]
+) -> list[dict[str, Any]]:
     """The notes of a training.
 
     Args:
         own: as its step gives them.
         failures: what failed in cells.
-        sources: of the cells, in their order.
+        cells: their code by the numbers of cells.
     """
-    placed = (_collected(sources, _cut(failures, note)) for note in own)
-    return [
-        _of_epochs(note) for note in placed if "loop_line" not in note["params"] or _is_anew(sources, note["params"])
-    ]
+    placed = (_collected(cells, _cut(failures, note)) for note in own)
+    return [_of_epochs(note) for note in placed if "loop_line" not in note["params"] or _is_anew(cells, note["params"])]
 
 
 def _of_epochs(note: dict[str, Any]) -> dict[str, Any]:
@@ -36,11 +36,9 @@ def _of_epochs(note: dict[str, Any]) -> dict[str, Any]:
     return {"code": LEFT, "params": {"size": note["params"]["size"]}} if note["code"] == LEFT else note
 
 
-def _is_anew(sources: Sequence[str], params: dict[str, Any]) -> bool:
+def _is_anew(cells: Mapping[int, str], params: dict[str, Any]) -> bool:
     """Whether an iterator is made anew in each round of what holds a loop: the loop, or the function, around it."""
-    if not 0 < params["cell"] <= len(sources):
-        return False
-    holding = [node for node in nodes(sources[params["cell"] - 1]) if isinstance(node, _HOLDING)]
+    holding = [node for node in nodes(cells.get(params["cell"], "")) if isinstance(node, _HOLDING)]
     around = [node for node in holding if node.lineno < params["loop_line"] <= (node.end_lineno or 0)]
     innermost = max(around, key=lambda node: node.lineno, default=None)
     return innermost is not None and innermost.lineno < params["line"] <= (innermost.end_lineno or 0)
@@ -55,14 +53,13 @@ def _cut(failures: Sequence[dict[str, Any]], note: dict[str, Any]) -> dict[str, 
     return {"code": "step_cut", "params": {"cell": first["cell"] + 1, "line": first["line"], "error": error}}
 
 
-def _collected(sources: Sequence[str], note: dict[str, Any]) -> dict[str, Any]:
+def _collected(cells: Mapping[int, str], note: dict[str, Any]) -> dict[str, Any]:
     """A note on a loss that is kept, with the line that keeps it instead of the one of its backward pass, where the
     same cell has one: `losses.append(loss)`, `total += loss`."""
     params = note["params"]
-    number = params.get("cell", 0)
-    if note["code"] != "graphs_kept" or not 0 < number <= len(sources):
+    source = cells.get(params.get("cell", 0), "")
+    if note["code"] != "graphs_kept" or not source:
         return note
-    source = sources[number - 1]
     names = {name for node in nodes(source) for loss in _losses(node, params["line"]) for name in _named(loss)}
     keeps = [node.lineno for node in nodes(source) if isinstance(node, ast.stmt) and _keeps(node, names)]
     return {**note, "params": {**params, "line": keeps[0]}} if keeps else note

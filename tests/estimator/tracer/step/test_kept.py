@@ -125,3 +125,19 @@ def test_a_kept_graph_is_told_of_updates_by_hand_and_of_functions(measured, name
 def test_the_pair_that_enumerate_holds_is_counted_wherever_the_training_begins(measured, skipped):
     peaks, row = measured.pair(f"numbered-pairs-from-{skipped}")
     assert row["peak"] == max(peaks[1:])
+
+
+APART = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+
+head, train = json.load(sys.stdin)
+cells = [{"index": 2, "source": head}, {"index": 5, "source": train}]
+print(json.dumps(["notes", tracer.trace_notebook({"cells": cells})["notes"]]))
+"""
+
+
+def test_the_line_is_found_where_cells_of_text_stand_between(run_code):
+    told = run_code(APART, [HEAD, f"{TRAIN}    losses.append(loss)\n"])["notes"]
+    assert [(one["code"], one["params"]["cell"], one["params"]["line"]) for one in told] == [("graphs_kept", 6, 8)]

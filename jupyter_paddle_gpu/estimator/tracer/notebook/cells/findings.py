@@ -39,6 +39,8 @@ class Findings:
         self._session = Session()
         self.sources = (*(cell["source"] for cell in cells), *beside.values())
         """All of the code, as far as it is known before it runs."""
+        self.by_number = {cell["index"] + 1: cell["source"] for cell in cells}
+        """The code of each cell by the number that people read."""
         self.candidates = Candidates(cells, tuple(beside.values()))
         self.questions: list[Question] = []
         self.late_questions: list[Question] = []
