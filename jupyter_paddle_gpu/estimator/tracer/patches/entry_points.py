@@ -108,6 +108,7 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
         given, data = data, absent_tensors.tensor_of(data)
         if isinstance(data, absent_data.Unseen):
             tensor = absent_data.Unseen(data, dtype=dtype and name_of(dtype))
+            tensor.__dict__["_is_tensor"] = True
             makings.remember(tensor, functools.partial(paddle.to_tensor, given, dtype, place, stop_gradient))
             return tensor
     _check(runtime, data, dtype)

@@ -22,7 +22,7 @@ from ..session import current
 from . import made_up, running_code, variants
 from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
-from .needs import Kind, Need, NeededError, Why
+from .needs import Kind, Need, NeededError, Why, is_tensor, type_of
 from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place, writes_text
 from .unknowns import UnknownArray, UnknownInt
 
@@ -356,12 +356,14 @@ class Unseen(Arithmetic):
         elif why == "length_unseen" and name:
             name = f"len_{name}"
         is_shape = why == "length_unseen" and self.__dict__["_label"] == "shape" and paddle_asks()
-        if kind == "value" and data.is_lazy and (is_shape or layer_asks()):
+        is_index = why == "number_unseen" and data.is_lazy and is_tensor(self) and paddle_asks()
+        if kind == "value" and data.is_lazy and (is_shape or is_index or layer_asks()):
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
         is_of_step = paddle_asks() if kind == "value" else is_trained_on() and not data.wants_numbers
         is_of_step = is_of_step and is_asked and not self.__dict__["_is_asked"] and variants.present() is None
         sizes = running_code.sized(self) if kind == "value" and is_of_step else ""
-        raise NeededError(data.need(Need(name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes)))
+        said = {"is_of_step": is_of_step, "sizes": sizes, "is_index": is_index, "dtype": type_of(self)}
+        raise NeededError(data.need(Need(name, kind, why, *place(), **said)))  # type: ignore[arg-type]
 
 
 for _name in ("__index__", "__int__", "__round__"):

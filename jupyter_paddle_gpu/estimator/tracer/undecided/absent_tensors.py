@@ -15,6 +15,7 @@ from .absent_data import AbsentData, Unseen, is_unseen
 from .descriptions import described
 from .made_up import COLUMN
 from .needs import Need, NeededError
+from .rows import UnseenRows
 from .running_code import assigned, is_a_step, is_held, kept, place
 from .unknowns import unknown
 
@@ -41,6 +42,8 @@ def tensor_of(data: Any) -> Any:
         known.followed[name] = f"int64[{count}]"
         known.guessed.add(name)
         return unknown(np.zeros(count, np.int64))
+    if isinstance(seen, UnseenRows) and name not in known.partly:
+        known.partly[name] = [(str(seen.dtype), (None, *seen.shape[1:]))]
     if text is None and known.is_lazy and not is_a_step():
         known.uncounted[name] = None
         if attribute := kept():

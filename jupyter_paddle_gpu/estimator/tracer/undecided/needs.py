@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+from .arithmetic import COMPUTED
 
 Kind = Literal["batch", "value"]
 Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
@@ -23,6 +25,26 @@ class Need:
     """Whether Paddle needs it, for a layer, a tensor or a batch."""
     sizes: str = ""
     """What Paddle's own constructor calls a number that is needed: `num_embeddings`, `out_features`."""
+    is_index: bool = False
+    """Whether the program takes rows of another tensor by it: `x[chosen]`."""
+    dtype: str = ""
+    """The type of its numbers, where the program says it: `np.array(rows, dtype="float32")`."""
+
+
+def type_of(value: Any) -> str:
+    """The type that the code gave to the numbers of which data of unknown content is made; empty where it gave none."""
+    while value is not None:
+        if dtype := value.__dict__["_dtype"]:
+            return str(dtype)
+        value = value.__dict__["_of"]
+    return ""
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether data of unknown content is a tensor, or computed from one; its size is none."""
+    while value is not None and not value.__dict__.get("_is_tensor"):
+        value = value.__dict__["_of"] if value.__dict__["_label"] == COMPUTED else None
+    return value is not None
 
 
 class NeededError(Exception):

@@ -31,7 +31,7 @@ from ...undecided.needs import BatchNeeded, NeededError
 from ..questions.wording import refused
 from ..sites import STEPS, name_of
 from ..syntax import nodes, parsed
-from .statements import bound_by, tensors_made
+from .statements import bound_by, tensors_made, type_said
 
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
@@ -333,7 +333,7 @@ def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData
             data.used[name] = answer
             namespace[name] = described(answer)[0]
         elif not isinstance(namespace.get(name), type):
-            before, value = namespace.get(name), Unseen(is_asked=is_asked)
+            before, value = namespace.get(name), Unseen(is_asked=is_asked, dtype=type_said(statement))
             wants = before.__dict__.get("_wants") if isinstance(before, Unseen) else None
             value.__dict__["_wants"] = wants or (need if need is not None and need.kind == "value" else None)
             namespace[name] = value

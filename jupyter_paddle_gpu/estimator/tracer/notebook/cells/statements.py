@@ -51,3 +51,21 @@ def stored_into(statement: ast.stmt) -> frozenset[str]:
     sets = (one for one in own(statement) if isinstance(one, (ast.Assign, ast.AugAssign)))
     targets = (one for found in sets for one in (found.targets if isinstance(found, ast.Assign) else [found.target]))
     return frozenset(ast.unparse(whole(one)) for one in targets if isinstance(one, ast.Subscript))
+
+
+_NUMBERS = frozenset(("float32", "float64", "int32", "int64"))
+
+
+def type_said(statement: ast.stmt) -> str | None:
+    """The type of numbers that a statement gives to what it binds, in plain sight: `np.array(rows, dtype="float32")`,
+    `rows.astype(np.int64)`."""
+    said: ast.expr | None = None
+    match getattr(statement, "value", None):
+        case ast.Call(func=ast.Attribute(attr="astype"), args=[given, *_]):
+            said = given
+        case ast.Call(keywords=words):
+            said = next((word.value for word in words if word.arg == "dtype"), None)
+        case _:
+            return None
+    name = said.value if isinstance(said, ast.Constant) else getattr(said, "attr", None)
+    return name if name in _NUMBERS else None

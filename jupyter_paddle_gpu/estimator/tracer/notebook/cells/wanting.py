@@ -8,7 +8,7 @@ from types import FrameType
 
 from ... import call_stack
 from ...undecided.absent_data import Unseen
-from ...undecided.needs import Need
+from ...undecided.needs import Need, type_of
 from ...undecided.running_code import TRAINING
 from . import absorbing
 
@@ -28,10 +28,18 @@ def of(problem: BaseException) -> Iterator[Need]:
         return
     frame = found.tb_frame
     names = {**frame.f_globals, **frame.f_locals}
+    indices = _indices(frame, found.tb_lineno)
     for name in sorted(absorbing.loaded(frame, found)):
         value = names.get(name)
         if isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
-            yield Need(name, "batch", "tensor_unseen", *of_loop)
+            yield Need(name, "batch", "tensor_unseen", *of_loop, is_index=name in indices, dtype=type_of(value))
+
+
+def _indices(frame: FrameType, line: int) -> frozenset[str]:
+    """Names by which a line of a frame takes parts of something: `chosen` of `rows[chosen]`."""
+    parts = (node for node in absorbing.nodes_of(frame) if isinstance(node, ast.Subscript))
+    taken = (one.slice for one in parts if one.lineno <= line <= (one.end_lineno or line))
+    return frozenset(one.id for one in taken if isinstance(one, ast.Name))
 
 
 def _trains(frame: FrameType, line: int) -> bool:

@@ -49,31 +49,12 @@ def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
 
 def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Array]]]:
     inputs = list(islice(_inputs(size, found), 12))
-    given = [(dtype, shape) for _, dtype, shape in inputs]
-    source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
-    if need.why == "tensor_unseen":
-        if predicted := found.models.predicted:  # of a label its loss has the other half
-            yield from ((LAYER, [one]) for one in _compared(predicted, found))
-            return
-        if _ADJACENT.search(need.name) and "adj" in found.text.lower():
-            where, count = nodes(found.text)
-            between: Array = "float32", (count, count)
-            yield where, [between]
-        for dtype, shape in found.answered[:1]:  # what is learnt of a tensor that was asked for before
-            if shape[1:] == shape[:1]:  # what each node of a graph has
-                for wide in dict.fromkeys(one[1][-1] for one in given if one[0] == "float32"):
-                    own: Array = "float32", (shape[0], wide)
-                    yield LAYER, [own]
-            yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
-            yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
-        yield from ((source[one], [one]) for one in dict.fromkeys(given))
-        if found.models.takes_ids:  # what stands beside the ids is no id: a weight or a wanted number of each sample
-            weights: list[Array] = [("float32", (size,)), ("float32", (size, 1))]
-            yield from ((ASSUMED, [one]) for one in weights)
-        for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
-            yield source[dtype, shape], [(dtype, shape[1:])]
+    if need.why == "tensor_unseen" or _is_of_rows(found):
+        tensors = _tensors(need, found, size, inputs)
+        yield from (one for one in tensors if need.dtype in {"", one[1][0][0]})
         return
-    given = list(dict.fromkeys(given))
+    given = list(dict.fromkeys((dtype, shape) for _, dtype, shape in inputs))
+    source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     count = len(found.partly) or found.items or 2
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from islice(_whole(size, count, found), MOST_PRINTED)
@@ -86,6 +67,46 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
             for label in _labels(size, one, found):
                 where = source[one] if count <= _PAIR else ASSUMED  # nothing says what else stands in a batch
                 yield where, [*[one] * (count - labels), *[label] * labels]
+
+
+def _is_of_rows(found: Hints) -> bool:
+    """Whether all but the number of rows is known of one tensor."""
+    parts = [part[1] for part in found.partly if part is not None]
+    return len(found.partly) == len(parts) == 1 and parts[0][:1] == (None,) and None not in parts[0][1:]
+
+
+def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iterator[tuple[str, list[Array]]]:
+    """What one tensor may look like, which the program makes of data, or hands to its model, without a loader."""
+    given = [(dtype, shape) for _, dtype, shape in inputs]
+    source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
+    if need.is_index:
+        yield CELLS, [("int64", (size,))]
+        return
+    for dtype, row in filter(None, found.partly):  # how many rows it has, nobody knows
+        yield ASSUMED, [(dtype, tuple(size if side is None else side for side in row))]
+    for _, shape in found.answered[:1]:
+        if need.dtype and len(shape) == 1:  # numbers of the same samples
+            yield LAYER, [(need.dtype, shape)]
+    if predicted := found.models.predicted:  # of a label its loss has the other half
+        yield from ((LAYER, [one]) for one in _compared(predicted, found))
+        return
+    if _ADJACENT.search(need.name) and "adj" in found.text.lower():
+        where, count = nodes(found.text)
+        between: Array = "float32", (count, count)
+        yield where, [between]
+    for dtype, shape in found.answered[:1]:  # what is learnt of a tensor that was asked for before
+        if shape[1:] == shape[:1]:  # what each node of a graph has
+            for wide in dict.fromkeys(one[1][-1] for one in given if one[0] == "float32"):
+                own: Array = "float32", (shape[0], wide)
+                yield LAYER, [own]
+        yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
+        yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
+    yield from ((source[one], [one]) for one in dict.fromkeys(given))
+    if found.models.takes_ids:  # what stands beside the ids is no id: a weight or a wanted number of each sample
+        weights: list[Array] = [("float32", (size,)), ("float32", (size, 1))]
+        yield from ((ASSUMED, [one]) for one in weights)
+    for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
+        yield source[dtype, shape], [(dtype, shape[1:])]
 
 
 _ADJACENT = re.compile(r"(?i)^(norm\w*_)?(adj\w*|a|a_?hat|lap\w*|graph|edges?)(_\w+)?$")

@@ -246,6 +246,45 @@ for epoch in range(4):
         optimizer.step()
         optimizer.clear_grad()
 """
+SERIES = f"""{_HEAD}
+import pandas as pd
+table = pd.read_csv('absent.csv')
+data = table[['open', 'high', 'low']].values.astype('float32')
+data = (data - data.min(0)) / (data.max(0) - data.min(0))
+window = 6
+rows = np.stack([data[i:i + window] for i in range(len(data) - window)])
+split = int(len(rows) * 0.7)
+train_x, train_y = paddle.to_tensor(rows[:split]), paddle.to_tensor(data[window:, 1:2][:split])
+net = nn.Linear(3, 1)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(4):
+    order = np.random.permutation(split)
+    for start in range(0, split, 16):
+        chosen = paddle.to_tensor(order[start:start + 16])
+        F.mse_loss(net(train_x[chosen])[:, -1], train_y[chosen]).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+COUNTS = f"""{_HEAD}
+seen = {{}}
+for line in open('absent.txt'):
+    for a, b in zip(line.split(), line.split()[1:]):
+        seen[a, b] = seen.get((a, b), 0) + 1
+pairs = np.array(list(seen.keys()), dtype='int64')
+counts = np.array(list(seen.values()), dtype='float32')
+size = 16
+net = nn.Embedding(100, 4)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for epoch in range(3):
+    order = np.random.permutation(len(pairs))
+    for start in range(0, len(order), size):
+        chosen = order[start:start + size]
+        i, j = paddle.to_tensor(pairs[chosen, 0]), paddle.to_tensor(pairs[chosen, 1])
+        x = paddle.to_tensor(counts[chosen])
+        (paddle.log(x) * (net(i) * net(j)).sum(-1)).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
 CUT = f"""{_HEAD}
 from collections import Counter
 seen = Counter(open('ptb/ptb.train.txt').read().split())
@@ -262,6 +301,8 @@ ANSWERED = {"most": 30, "jobs": 3, "loader": "int64[8,1] int64[8]"}
 SOURCES = {
     "written": WRITTEN, "fetched": FETCHED, "queried": QUERIED, "game": GAME, "at once": AT_ONCE, "signs": READ_SIGNS,
     "pixels": PIXELS, "called": CALLED, "graph": GRAPH, "named": NAMED, "triples": TRIPLES, "cut": CUT,
+    "series": SERIES,
+    "counts": COUNTS,
 }  # fmt: skip
 
 
@@ -283,6 +324,8 @@ def asked(run_child):
         ("named", {"classes": 7}),
         ("triples", {"n_entity": 14_951, "n_relation": 1345}),
         ("cut", {"len_words": 10_000}),
+        ("series", {"chosen": "int64[32]", "train_x": "float32[32,6,3]", "train_y": "float32[32,1]"}),
+        ("counts", {"i": "int64[32]", "j": "int64[32]", "x": "float32[32]"}),
     ],
 )
 def test_each_question_has_an_answer_to_suggest(asked, name, answers):
