@@ -97,7 +97,7 @@ def is_absence(problem: BaseException) -> bool:
 
 def _lacks_file(problem: BaseException, held: list[Any]) -> bool:
     """Whether an error names a folder that is here, in which the code that failed looked for a file in vain
-    (`PaddleDetection`: “Dataset /work/dataset is not valid”, without its list of pictures)."""
+    (`PaddleDetection`: “Dataset … is not valid”, without its list of pictures)."""
     named = {word.strip("`'\"()[]{},;:!?").rstrip(".") for word in str(problem).split()[:64]}
     folders = [Path(word) for word in named if os.sep in word and len(word) < _LONGEST and Path(word).is_dir()]
     files = {one for one in held if isinstance(one, str) and len(one) < _LONGEST and _FILE.fullmatch(one)}
