@@ -2,12 +2,10 @@
 
 import uPlot from 'uplot';
 
-import { extent, type ILimit, type IMark, type ISeries } from './series';
+import { framed, type ILimit, type IMark, type ISeries } from './series';
 import { short } from './steps';
 import { type IPalette, palette } from './theme';
 
-/** Room above the greatest and below the least value, as a share of the extent. */
-const MARGIN = 0.06;
 /** Pixels between two ticks of the vertical axis at least; fewer in a chart that is lower than so many. */
 const SPACE = 30;
 const LOW_SPACE = 18;
@@ -175,9 +173,7 @@ export class Plot {
   /** The extent of the vertical axis: values and limits, unless it is told. */
   private _range(least: number | null, greatest: number | null): [number, number] {
     const { low, high, limits } = this._drawing;
-    const [from, to] = extent([least, greatest, ...limits.map(({ value }) => value)]) ?? [0, 1];
-    const margin = (to - from || Math.abs(to) || 1) * MARGIN;
-    return [low ?? from - margin, high ?? to + margin];
+    return framed([least, greatest, ...limits.map(({ value }) => value)], low, high);
   }
 
   /** Limits and the begins of epochs, with their names. */

@@ -57,3 +57,22 @@ export function extent(values: Iterable<number | null>): [number, number] | null
   }
   return low <= high ? [low, high] : null;
 }
+
+/** Room above the greatest and below the least value, as a share of what the axis shows. */
+const MARGIN = 0.06;
+
+/**
+ * From where to where an axis with these values goes; `low` and `high` are ends that are told.
+ * The room is a share of the axis, not of the values: nearly equal ones high above `low` would else lie on the frame.
+ */
+export function framed(
+  values: Iterable<number | null>,
+  low?: number,
+  high?: number
+): [number, number] {
+  const [lowest, highest] = extent(values) ?? [0, 1];
+  const from = low ?? lowest;
+  const to = high ?? highest;
+  const margin = (to - from || Math.abs(to) || 1) * MARGIN;
+  return [low ?? from - margin, high ?? to + margin];
+}

@@ -1,5 +1,5 @@
 import { bytes, stopwatch } from '../../src/format';
-import { extent, lastKnown, spread } from '../../src/plots/series';
+import { extent, framed, lastKnown, spread } from '../../src/plots/series';
 import { BYTE_STEPS, CLOCK_STEPS, short } from '../../src/plots/steps';
 import { trans } from './helpers';
 
@@ -14,6 +14,15 @@ test('rows of a table are spread from first to last', () => {
 test('the extent of values leaves out what is not known', () => {
   expect(extent([null, 3, -1, null])).toEqual([-1, 3]);
   expect(extent([null])).toBeNull();
+});
+
+test('nearly equal values above a told zero do not lie on the frame', () => {
+  const [from, to] = framed([41.4, null, 41.5], 0);
+  expect(from).toBe(0);
+  expect(to).toBeCloseTo(41.5 * 1.06);
+  expect(framed([1, 3])).toEqual([0.88, 3.12]);
+  expect(framed([20], 0, 100)).toEqual([0, 100]);
+  expect(framed([])).toEqual([-0.06, 1.06]);
 });
 
 test('the last value is the last that is known', () => {
