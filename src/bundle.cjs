@@ -8,6 +8,7 @@
  * - A private member of a class, which only its own file may use, gets a short name: minifiers leave members alone.
  * - Of uPlot, which is one function with a switch for each thing, what no chart here shows is switched off, so that the
  *   minifier finds it unused: a fifth of it.
+ * - What loads JupyterLab's packages knows one way of twelve to ask for one, that in which all of ours are asked for.
  */
 
 const { readFileSync } = require('fs');
@@ -80,12 +81,43 @@ const UNSEEN = [
   [/(?<=\.uplot \{)font-family:[^;]+;/, '']
 ];
 
-/** uPlot without that; another version of it in which one of these is not found is to be looked at. */
+/** How each of JupyterLab's packages is asked for: the one there is, held against a version, with none of our own. */
+const ASKED =
+  /, strictVersion: false, (singleton: true), eager: false, fallback: undefined, treeShakingMode: null/g;
+/** The bundler's twelve ways of it: which one is to be taken was looked up for each package when a page is loaded. */
+const WAYS = [
+  [ASKED, ', $1'],
+  [/ import: null,/g, ''],
+  [
+    /(?<=var resolveHandler = function\(data\) \{)[^]*?load\.apply\(null, args\); \}/,
+    `var args = [data.shareScope, data.shareKey, parseRange(data.requiredVersion)];
+return () => loadSingletonVersionCheck.apply(null, args);`
+  ]
+];
+
+/** Leaves the other ways out, where each package is asked for as we know it. */
+class OneWay {
+  apply(compiler) {
+    compiler.hooks.compilation.tap('OneWay', compilation =>
+      compilation.hooks.runtimeModule.tap('OneWay', ({ name, source }) => {
+        if (name === 'consumes_loading') {
+          const text = String(source.source);
+          if (text.match(/shareKey: /g).length !== text.match(ASKED)?.length) {
+            throw new Error('A shared package is asked for in another way: see bundle.cjs.');
+          }
+          source.source = Buffer.from(without(WAYS, text));
+        }
+      })
+    );
+  }
+}
+
+/** Without what is unused; another version of a package in which one of these is not found is to be looked at. */
 function without(unused, source) {
   return unused.reduce((left, [found, instead]) => {
     const next = left.replace(found, instead);
     if (next === left) {
-      throw new Error(`uPlot has nothing that is written like ${found}: see bundle.cjs.`);
+      throw new Error(`Nothing is written like ${found} any more: see bundle.cjs.`);
     }
     return next;
   }, source);
@@ -99,6 +131,7 @@ module.exports = function (source) {
     ? withShortMembers(withShortTags(withShortLooks(source)))
     : without(SWITCHED_OFF, source);
 };
+module.exports.plugins = [new OneWay()];
 module.exports.optimization = {
   minimizer: [
     new rspack.SwcJsMinimizerRspackPlugin({
@@ -112,10 +145,10 @@ module.exports.module = {
       test: /src\/style\/\w+\.raw\.css$/,
       enforce: 'pre',
       use: [
-        // Nothing is rewritten for older browsers: container queries are needed anyway.
+        // Nothing is rewritten for older browsers: `:has` is needed anyway, and nested rules are as old.
         {
           loader: 'builtin:lightningcss-loader',
-          options: { minify: true, targets: 'chrome >= 112' }
+          options: { minify: true, targets: 'chrome >= 121' }
         },
         { loader: __filename }
       ]
