@@ -1561,7 +1561,7 @@ export interface components {
          *     Attributes:
          *         bytes: what the job may take.
          *         most: what all shares of this device may take together: its memory under the policy's threshold.
-         *         total: all of the device's memory.
+         *         total: all of the device's memory that programs can have.
          */
         DeviceShare: {
             bytes: number;

@@ -121,7 +121,7 @@ class DeviceShare(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     Attributes:
         bytes: what the job may take.
         most: what all shares of this device may take together: its memory under the policy's threshold.
-        total: all of the device's memory.
+        total: all of the device's memory that programs can have.
     """
 
     bytes: int
@@ -178,6 +178,12 @@ class Device(msgspec.Struct, frozen=True, kw_only=True):
     fault_time: float | None = None
     holder: DeviceHolder | None = None
     sharers: tuple[DeviceHolder, ...] = ()
+
+    @property
+    def memory_usable(self) -> int | None:
+        """Bytes that the empty device gives to programs: all but what its driver keeps; None where it does not tell."""
+        kept = self.details.memory_reserved if self.details is not None else None
+        return None if self.memory_total is None else self.memory_total - (kept or 0)
 
     @property
     def number(self) -> str:

@@ -66,13 +66,14 @@ def is_excluded(device: Device, policy: Policy) -> bool:
 
 def allowed_bytes(device: Device, policy: Policy) -> int | None:
     """How much of the empty device may be planned for; None where it does not tell."""
-    return None if device.memory_total is None else policy.allowed(device.memory_total)
+    usable = device.memory_usable
+    return None if usable is None else policy.allowed(usable)
 
 
 def room_bytes(device: Device, policy: Policy) -> int | None:
     """How much can be had now: what is free, and not beyond the share that may be planned for; None where it does not
     tell."""
-    free, total = device.memory_free, device.memory_total
+    free, total = device.memory_free, device.memory_usable
     if total is None:
         return free
     if free is None:

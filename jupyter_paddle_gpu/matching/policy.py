@@ -30,7 +30,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of a place.
 
     Attributes:
-        memory_threshold: share of a card's total memory that may be in use once the job runs.
+        memory_threshold: share of a card's memory that may be in use once the job runs; what its driver keeps is not
+            counted.
         plan_for: which end of an estimate must find room before a job starts: `low` starts one that may just fit,
             `high` only one that fits in any case.
         prefer: among devices that fit, `most_free` (room to be wrong), `least_free` (keeps large cards for large

@@ -20,7 +20,7 @@ def share_on(device: Device, share: float, policy: Policy) -> DeviceShare | None
     Args:
         share: as `Resources.share`. A fraction is one of what may be planned for, so that two halves fit.
     """
-    total = device.memory_total
+    total = device.memory_usable
     if not total or device.vendor not in makers().sharing:
         return None
     most = policy.allowed(total)

@@ -125,7 +125,7 @@ def test_more_memory_never_makes_it_worse(
     assume(index < len(here) and here[index].memory_total is not None)
     card = here[index]
     total, free = card.memory_total or 0, card.memory_free or 0
-    more = min(gib * GIB, total - free) if not larger else gib * GIB
+    more = min(gib * GIB, card.memory_used or 0) if not larger else gib * GIB
     grown = msgspec.structs.replace(
         card,
         memory_free=free + more,

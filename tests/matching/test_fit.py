@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.domain.decisions import Need, need_of
-from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceProcess
+from jupyter_paddle_gpu.domain.devices import Accelerator, Device, DeviceDetails, DeviceProcess
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
 from jupyter_paddle_gpu.matching.fit import judge, judge_model
 from jupyter_paddle_gpu.matching.policy import Policy
@@ -54,6 +55,17 @@ def test_verdicts_at_a_threshold_of_nine_tenths(used: int, high: int, low: int, 
     assert verdict.fit == fit
     assert verdict.reason.render() == sentence
     assert verdict.needed_bytes == high * GIB
+
+
+def test_what_the_driver_keeps_is_not_waited_for() -> None:
+    # Read on an idle H200: of 143,771 MiB the driver keeps 615, and the rest is free.
+    total, kept = 143_771 * 2**20, 615 * 2**20
+    idle = replace(
+        device(total, 0), memory_free=total - kept, details=DeviceDetails(memory_reserved=kept), name="NVIDIA H200"
+    )
+    everything = Policy(memory_threshold=1)
+    assert judge(idle, estimate(total - kept), everything).fit == "fits"
+    assert judge(idle, estimate(total - kept + 1), everything).fit == "never"
 
 
 def test_who_holds_the_memory_is_named() -> None:

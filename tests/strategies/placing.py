@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import strategies as st
 
 from jupyter_paddle_gpu.domain.decisions import Choice
-from jupyter_paddle_gpu.domain.devices import Device
+from jupyter_paddle_gpu.domain.devices import Device, DeviceDetails
 from jupyter_paddle_gpu.domain.estimates import Estimate
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.matching.policy import Policy
@@ -22,7 +22,9 @@ def devices(draw: st.DrawFn) -> tuple[Device, ...]:
     for index in range(draw(st.integers(0, 4))):
         total = draw(st.none() | st.sampled_from([8, 16, 24, 40, 80]).map(lambda gib: gib * GIB))
         kind = draw(st.sampled_from(["", "", "", "", "simulated", "lost", "divided"]))
-        used = None if total is None else int(total * draw(st.sampled_from([0, 0, 0.1, 0.5, 0.95, 1])))
+        kept = draw(st.sampled_from([0, 0, GIB // 2])) if total is not None else 0
+        usable = None if total is None else total - kept
+        used = None if usable is None else int(usable * draw(st.sampled_from([0, 0, 0.1, 0.5, 0.95, 1])))
         name = draw(st.sampled_from(["Tesla T4", "NVIDIA A100-SXM4-80GB", "Card"]))
         card = Device(
             id=f"GPU-{index}",
@@ -31,13 +33,14 @@ def devices(draw: st.DrawFn) -> tuple[Device, ...]:
             name=name,
             memory_total=total,
             memory_used=used,
-            memory_free=None if total is None or used is None else total - used,
+            memory_free=None if usable is None or used is None else usable - used,
+            details=DeviceDetails(memory_reserved=kept) if kept else None,
             simulated=kind == "simulated",
             problem=LOST if kind == "lost" else None,
         )
         found.append(card)
         if kind == "divided":
-            half = {"memory_total": 5 * GIB, "memory_used": 0, "memory_free": 5 * GIB}
+            half = {"memory_total": 5 * GIB, "memory_used": 0, "memory_free": 5 * GIB, "details": None}
             found += [
                 msgspec.structs.replace(card, id=f"MIG-{index}-{part}", parent=card.id, **half) for part in range(2)
             ]

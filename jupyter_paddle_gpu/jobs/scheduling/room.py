@@ -125,8 +125,9 @@ class Room:
             give: is told how many devices whose jobs have.
         """
         devices = [one for supply in supplies for one in supply.devices or ()]
-        allowed = {total: self.policy.allowed(total) for total in {one.memory_total for one in devices} if total}
-        self.capacity = {one.id: allowed[one.memory_total] for one in devices if one.memory_total}
+        usable = {one.id: size for one in devices if (size := one.memory_usable)}
+        allowed = {size: self.policy.allowed(size) for size in set(usable.values())}
+        self.capacity = {name: allowed[size] for name, size in usable.items()}
         self._sizes = sorted(set(allowed.values()))
         ends = {device: self._until.get((device, holder.job)) for device, holder in self.held.items()}
         for holder in self.held.values():

@@ -105,15 +105,15 @@ def of_device(device: Device, find: Find) -> Accelerator | None:
     known = find(device.name)
     if known is not None:
         if device.parent is not None and device.memory_total:  # a slice has less than the card its name speaks of
-            return msgspec.structs.replace(known, memory_bytes=device.memory_total, usable_bytes=device.memory_total)
-        return msgspec.structs.replace(known, usable_bytes=device.memory_total or known.usable_bytes)
+            return msgspec.structs.replace(known, memory_bytes=device.memory_total, usable_bytes=device.memory_usable)
+        return msgspec.structs.replace(known, usable_bytes=device.memory_usable or known.usable_bytes)
     if device.memory_total is None:
         return None
     return Accelerator(
         name=device.name,
         vendor=device.vendor,
         memory_bytes=device.memory_total,
-        usable_bytes=device.memory_total,
+        usable_bytes=device.memory_usable,
         compute_capability=device.compute_capability,
     )
 

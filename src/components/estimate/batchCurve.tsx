@@ -269,7 +269,12 @@ function cardsHere(
     const name = markedName(shortName(device), device.checked, trans);
     return device.memory_total === null
       ? []
-      : limit(name, device.memory_total, points, verdict?.largest_batch ?? null);
+      : limit(
+          name,
+          device.memory_total - (device.details?.memory_reserved ?? 0),
+          points,
+          verdict?.largest_batch ?? null
+        );
   });
   return once(found);
 }
