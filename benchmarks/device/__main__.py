@@ -92,11 +92,12 @@ def row(entry: dict[str, Any], answers: Answers) -> dict[str, Any]:
         "estimated": estimated,
         "answered": answered,
         "largest_workspace": evidence.largest_workspace(trace),
+        "asks": "recurrence" if any(one.name == "rnn" for one in trace.operations) else "convolution",
     }
 
 
-def units(rows: list[dict[str, Any]]) -> list[float]:
-    """By how many of its largest workspaces each training reserves more than estimated, lowest first.
+def units(rows: list[dict[str, Any]], asks: str = "convolution") -> list[float]:
+    """By how many of its largest open workspaces each training of a kind reserves more than estimated, lowest first.
 
     Convolutions that stay in float32 make the same training of several precisions: it counts once.
     """
@@ -104,6 +105,7 @@ def units(rows: list[dict[str, Any]]) -> list[float]:
         (one["program"], one["estimated"], one["answered"]): (one["answered"] - one["estimated"])
         / max(one["largest_workspace"], DRIVER_PAGE)
         for one in rows
+        if one["asks"] == asks
     }
     return sorted(found.values())
 

@@ -93,13 +93,13 @@ def main() -> None:
         if operation.workspace_low == operation.workspace_high:
             return  # Paddle's own kernel: it asks nothing
         if step.rule.gpu is convolutions.cudnn:
-            asked = convolution(step.name, step.attrs, operands, results)
-        elif step.rule.gpu is recurrent._cudnn:
-            asked = recurrence(step.attrs, operands)
+            asked, besides = convolution(step.name, step.attrs, operands, results), operation.workspace_low
+        elif step.rule.gpu is recurrent._cudnn:  # what it asks for is all that it takes
+            asked, besides = recurrence(step.attrs, operands), 0
         else:
             return
         numbers = [questions.number(one) for one in asked]
-        questions.marks.append((numbers, operation.workspace_low))
+        questions.marks.append((numbers, besides))
         operation.bytes_moved = -len(questions.marks)
 
     for module in list(sys.modules.values()):

@@ -12,9 +12,9 @@ BY_PROGRAMS = Message(
 )
 BY_ANSWERS = Message(
     code="narrowed_by_answers",
-    text="Both ends rest on {answered} trainings of convolutional and recurrent nets, replayed with the workspaces "
-    "that cuDNN asked for on an H200 and an H100: nine of ten lie between them. On older cards other algorithms may "
-    "be chosen.",
+    text="Both ends rest on {answered} trainings of convolutional nets, replayed with the workspaces that cuDNN asked "
+    "for on an H200 and an H100: nine of ten lie between them; what recurrent layers ask for is known. On older cards "
+    "other algorithms may be chosen.",
 )
 BY_ALL_LOGS = Message(
     code="widened_by_logs",

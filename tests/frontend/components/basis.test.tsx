@@ -8,7 +8,7 @@ import type { Training } from '../../../src/models/estimate/training';
 import { draw, press } from '../drawing';
 
 const NOTES = [
-  { code: 'narrowed_by_answers', message: 'Both ends rest on 107 trainings.', hint: '' },
+  { code: 'narrowed_by_answers', message: 'Both ends rest on 103 trainings.', hint: '' },
   { code: 'unknown_data', message: 'What data looks like follows from the code.', hint: '' }
 ];
 
