@@ -236,7 +236,7 @@ class Reconciler:
             engine.stop(job, folder, force=True)
 
     def _update_progress(self, job: Job, folder: JobFolder, observation: Observation) -> None:
-        reader, written = self._progress.get(job.id) or (ProgressReader(folder.events), 0.0)
+        reader, written = self._progress.get(job.id) or (_progress_of(job, folder), 0.0)
         self._progress[job.id] = (reader, written)
         now = time.monotonic()
         if now - written < self._settings.progress_seconds:
@@ -264,7 +264,7 @@ class Reconciler:
         if ending.result is None or ending.result.reason == "runner_vanished":
             log.say(folder, *list(log.phrases(ending.reason))[:1])
             _publish_partial(job, folder)
-        reader, _ = self._progress.get(job.id) or (ProgressReader(folder.events), 0.0)
+        reader, _ = self._progress.get(job.id) or (_progress_of(job, folder), 0.0)
         progress = _change(reader.read(time.time()), seconds_left=None)
         progress = _change(progress, warning=progress.warning or unused_device(job, ending.result))
 
@@ -309,6 +309,12 @@ class Reconciler:
         lines = [line for _, line in engine.log(job, folder, "")]
         if lines:
             log.say(folder, *lines[-1000:])
+
+
+def _progress_of(job: Job, folder: JobFolder) -> ProgressReader:
+    """Goes on where the row is, which another server may have written."""
+    trains = job.spec.need is not None or job.spec.estimated_allocated_bytes is not None
+    return ProgressReader(folder.events, trains=trains, told=job.progress.share)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -88,6 +88,7 @@ export class Plot {
     const { series, sync, stepsX, stepsY, formatX, formatY } = this._drawing;
     const height = this._height(width);
     const colors = this._colors;
+    let last = '';
     const axis = {
       stroke: colors.text,
       font: colors.font,
@@ -99,7 +100,8 @@ export class Plot {
         width,
         height,
         legend: { show: false },
-        padding: [8, stepsX ? 16 : 8, 0, 0],
+        // The last place may stand at the very end: half of its words lie beyond it.
+        padding: [8, () => widthOf([last]) / 2, 0, 0],
         cursor: {
           y: false,
           drag: { x: false, y: false, setScale: false },
@@ -116,7 +118,11 @@ export class Plot {
             ...steps(stepsX),
             size: 24,
             gap: 2,
-            values: (_, places) => places.map(formatX)
+            values: (_, places) => {
+              const words = places.map(formatX);
+              last = words.at(-1) ?? '';
+              return words;
+            }
           },
           {
             ...axis,
@@ -238,12 +244,14 @@ function shape({ series, height, sync }: IDrawing): string {
   return JSON.stringify([names, height, sync]);
 }
 
-/** Width of the vertical axis, by its longest words. */
+/** Width of the vertical axis. */
 function sizeOf(format: (y: number) => string): uPlot.Axis.Size {
-  return (_, values) => {
-    const words = values ?? [format(0)];
-    return 12 + 6 * Math.max(...words.map(word => String(word).length), 2);
-  };
+  return (_, values) => 6 + widthOf(values ?? [format(0)]);
+}
+
+/** Pixels that the longest of some words takes beside an axis, at least. */
+function widthOf(words: readonly string[]): number {
+  return 6 + 6 * Math.max(...words.map(word => String(word).length), 2);
 }
 
 function line(

@@ -25,16 +25,26 @@ MOST_FOLDERS = 20
 """Folders with event files that a row holds, the first ones."""
 SPARKLINE_POINTS = 40
 """Points of a row's small curve at most; beyond them every other one goes."""
+UNTOLD_SHARE = 0.1
+"""Of a run in which a training is to come that has not said how long it takes, no more is told to be over: quick cells
+before it would seem to be most of the run."""
 
 
 class ProgressReader:
     """Follows `events.jsonl` from its beginning; a new one after a restart comes to the same state.
 
     A job can write that file: what is no event is left out, and one look reads so much of it only.
+
+    Args:
+        path: the file.
+        trains: whether a training is known to be in the notebook.
+        told: the share of this attempt that was told before by another reader.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, trains: bool = False, told: float = 0.0) -> None:
         self._path = path
+        self._trains = trains
+        self._told = told
         self._events = EventFile(path)
         self._progress = Progress()
         self._curve = _SmallCurve()
@@ -46,14 +56,19 @@ class ProgressReader:
     def read(self, now: float) -> Progress:
         """The state after all events so far; `now` in seconds since the epoch lets the time left run down."""
         if self._events.is_new():
-            self.__init__(self._path)  # type: ignore[misc]  # another attempt began a new file
+            self.__init__(self._path, trains=self._trains)  # type: ignore[misc]  # another attempt began a new file
         for event in self._events.new():
             self._take(event)
         left = None if self._left is None else round(self._left[1] - max(0.0, now - self._left[0]), 1)
+        share = round(self._course.share(self._progress, now, left), 2)
+        if self._trains and left is None and not self._course.has_trained:
+            share = min(share, UNTOLD_SHARE)
+        # Where it turns out that more is to come than was thought, the bar waits: nobody reads it going back.
+        self._told = max(self._told, share)
         return msgspec.structs.replace(
             self._progress,
             sparkline=self._curve.told(),
-            share=round(self._course.share(self._progress, now, left), 2),
+            share=self._told,
             # It has become slower, or does something after its last step: how long that takes nobody knows.
             seconds_left=None if left is None or left < LEAST_LEFT else left,
         )
@@ -129,6 +144,7 @@ class _Course:
         self._begun = self._last = 0.0
         self._last_t = 0.0  # of the newest event, seconds since the epoch
         self._trains = False  # whether the running cell does
+        self.has_trained = False  # whether a cell that does has ended
         self._others: tuple[int, float] = (0, 0.0)  # cells that ended without training, and their seconds
 
     def take(self, event: untrusted.Event) -> None:
@@ -142,7 +158,9 @@ class _Course:
             self._trains = True
         elif event.type == "cell" and event.state == "started":
             self._begun, self._trains = time, False
-        elif event.type == "cell" and event.state == "finished" and not self._trains:
+        elif event.type == "cell" and event.state == "finished" and self._trains:
+            self.has_trained = True
+        elif event.type == "cell" and event.state == "finished":
             self._others = (self._others[0] + 1, self._others[1] + max(0.0, time - self._begun))
 
     def share(self, progress: Progress, now: float, left: float | None) -> float:

@@ -11,7 +11,10 @@ import { dimensionName } from './words';
 const HEIGHT = 210;
 const TOP = 26;
 const BOTTOM = 14;
+/** Beside the first and the last axis, at least: their values are written there. */
 const SIDE = 46;
+/** Pixels of a letter of those, at most. */
+const LETTER = 7;
 /** Pixels from one axis to the next: so many at least where the table is to stand beside them, and at most. */
 const NEAR = 130;
 const FAR = 420;
@@ -28,8 +31,10 @@ export function Parallel(props: {
   const width = Math.max(240, measured);
   const across = axes(sweep, one => dimensionName(one, sweep, trans));
   const good = goodness(sweep);
+  const outer = [across[0], across[across.length - 1]].flatMap(({ ticks }) => ticks);
+  const side = Math.max(SIDE, ...outer.map(({ text }) => 8 + LETTER * text.length));
   const x = (index: number) =>
-    across.length > 1 ? SIDE + (index * (width - 2 * SIDE)) / (across.length - 1) : width / 2;
+    across.length > 1 ? side + (index * (width - 2 * side)) / (across.length - 1) : width / 2;
   const y = (at: number) => TOP + (1 - at) * (HEIGHT - TOP - BOTTOM);
   const best = sweep.trials.find(({ number }) => number === sweep.best);
   // The best and the one that is pointed at lie above the others.
@@ -41,8 +46,8 @@ export function Parallel(props: {
       ref={box}
       className="jp-PaddleGpu-parallel"
       style={{
-        flexBasis: 2 * SIDE + NEAR * (across.length - 1),
-        maxWidth: 2 * SIDE + FAR * (across.length - 1)
+        flexBasis: 2 * side + NEAR * (across.length - 1),
+        maxWidth: 2 * side + FAR * (across.length - 1)
       }}
     >
       <svg

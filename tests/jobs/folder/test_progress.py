@@ -74,6 +74,39 @@ def test_the_share_is_of_time(tmp_path: Path, older: bool) -> None:
         assert reader.read(101.0 - 3600).share == pytest.approx(101 / 105, abs=0.01)
 
 
+def test_the_share_never_falls(tmp_path: Path) -> None:
+    """Five quick cells before a training of 1,000 s seem to be most of a run of seven cells until its first lines."""
+    path = tmp_path / "events.jsonl"
+    reader = ProgressReader(path, trains=True)
+    shares = []
+    for number in range(5):
+        add(path, {"t": number, "type": "cell", "cell": number, "state": "started", "done": number, "total": 7})
+        add(path, {"t": number + 1, "type": "cell", "cell": number, "state": "finished", "done": number + 1, "total": 7})
+        shares.append(reader.read(number + 1.0).share)
+    add(path, {"t": 5, "type": "cell", "cell": 5, "state": "started", "done": 5, "total": 7})
+    shares += [reader.read(float(at)).share for at in (6, 60)]
+    for epoch in range(1, 11):
+        add(path, {"t": 100 * epoch, "type": "metric", "epoch": epoch, "epochs": 10})
+        shares.append(reader.read(100.0 * epoch).share)
+    assert shares == sorted(shares)
+    assert max(shares[:7]) <= 0.1 < shares[-2]
+    assert shares[-1] == pytest.approx(0.91, abs=0.02)  # and is true as soon as the training tells
+    # Another server goes on where the row is.
+    assert ProgressReader(path, trains=True, told=0.95).read(1000.0).share == 0.95
+
+
+def test_of_a_training_that_says_nothing_the_rest_counts(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    reader = ProgressReader(path, trains=True)
+    add(path, {"t": 0, "type": "cell", "cell": 0, "state": "started", "done": 0, "total": 3})
+    add(path, {"t": 1, "type": "cell", "cell": 0, "state": "finished", "done": 1, "total": 3})
+    add(path, {"t": 1, "type": "cell", "cell": 1, "state": "started", "done": 1, "total": 3})
+    add(path, {"t": 50, "type": "metric", "metrics": {"loss": 1.0}})
+    assert reader.read(50.0).share <= 0.1
+    add(path, {"t": 90, "type": "cell", "cell": 1, "state": "finished", "done": 2, "total": 3})
+    assert reader.read(90.0).share > 0.9
+
+
 @pytest.mark.parametrize(
     ("events", "left"),
     [

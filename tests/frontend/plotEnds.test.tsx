@@ -1,0 +1,55 @@
+/** What stands at the ends of axes has room there. */
+
+import * as React from 'react';
+
+import { Parallel } from '../../src/components/plans/parallel';
+import type { ISweep } from '../../src/domain';
+import { Plot } from '../../src/plots/draw';
+import { draw } from './drawing';
+
+interface IOptions {
+  padding: [number, () => number, number, number];
+  axes: { values(plot: null, places: number[]): string[] }[];
+}
+
+const made: IOptions[] = [];
+
+jest.mock('uplot', () => ({
+  __esModule: true,
+  default: class {
+    constructor(options: IOptions) {
+      made.push(options);
+    }
+  }
+}));
+
+test('the last place of a horizontal axis has room for half of its words', () => {
+  const drawing = {
+    ...{ series: [], limits: [], marks: [], height: 100, formatY: String },
+    formatX: (x: number) => `${x} epochs`,
+    onCursor: () => undefined
+  };
+  new Plot(document.createElement('div'), drawing);
+  const { padding, axes } = made[0];
+  const room = () => padding[1]();
+  expect(room()).toBeLessThan(12);
+  axes[0].values(null, [0, 50, 100]);
+  // A letter of the axis is hardly narrower than 6 pixels.
+  expect(room()).toBeGreaterThanOrEqual(('100 epochs'.length * 6) / 2);
+});
+
+test('values beside the first axis of a sweep’s picture are not cut', () => {
+  const rate = { name: 'rate', values: [], low: 0.000463425, high: 0.1, log: true };
+  const sweep = {
+    ...{ dimensions: [rate], metric: 'acc', best: null, direction: 'max' },
+    trials: [{ number: 1, state: 'succeeded', values: { rate: 0.01 }, value: 0.5 }]
+  } as unknown as ISweep;
+  const box = draw(<Parallel sweep={sweep} marked={null} mark={() => undefined} />);
+  const [low] = [...box.querySelectorAll('text')].filter(one =>
+    one.textContent?.startsWith('0.00')
+  );
+  // It ends at its place.
+  expect(low.getAttribute('text-anchor')).toBe('end');
+  const letters = low.textContent?.length ?? 0;
+  expect(Number(low.getAttribute('x'))).toBeGreaterThanOrEqual(letters * 6.5);
+});
