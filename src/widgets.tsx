@@ -10,6 +10,7 @@ import { focusHeading } from './components/common/keptFocus';
 import { whenOpened } from './components/common/opened';
 import type { Registry } from './components/job/executed';
 import type { OpenFile, OpenNotebook } from './components/job/jobPage';
+import { stateName } from './components/jobs/words';
 import { paddleGpuIcon } from './icons';
 import type { EventStream } from './events';
 import type { JobsPage } from './models/jobs/jobsPage';
@@ -71,10 +72,14 @@ export class JobWidget extends Page {
   private _name(): void {
     const { trans, language } = this._app;
     const { job, jobs } = this.model;
-    this.title.label = job
+    const name = job
       ? jobTitle(job, trans, language, jobs.moment(job, language))
       : trans.__('Job');
-    this.title.caption = job?.spec.notebook ?? '';
+    this.title.label = name;
+    // A tab hardly shows the whole name.
+    this.title.caption = job
+      ? `${name} · ${stateName(job.state, trans)}\n${job.spec.notebook}`
+      : '';
   }
 }
 

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from ..devices.maker import Maker, PaddlePackages
 from ..devices.makers.registry import makers
 from ..domain.devices import Inventory
 from ..domain.messages import Message
+from ..engines.local.paddle import for_cpu, installed
 from .requests import Check
-
-_VERSIONS = """
-import importlib.metadata, json, sys
-found = {}
-for name in sys.argv[1:]:
-    try:
-        found[name] = importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        pass
-print(json.dumps(found))
-"""
-_USUAL = ("paddlepaddle-gpu", "paddlepaddle")
-"""Everybody's Paddle, for devices and for the CPU alone."""
-LONGEST_SECONDS = 30.0
-"""For the kernel's Python to say what is installed in it."""
 
 
 def examine(inventory: Inventory, python: Callable[[], Path], root: Path = Path("/")) -> Iterator[Check]:
@@ -41,7 +25,8 @@ def examine(inventory: Inventory, python: Callable[[], Path], root: Path = Path(
         if not ids:
             continue
         if maker.checked:
-            yield from _usual(maker, installed(python(), _USUAL))
+            if (finding := for_cpu(python())) is not None:
+                yield Check(name="paddle", ok=False, finding=finding, needed=False)
             continue
         yield Check(name="device", ok=False, finding=_unchecked(maker), needed=False)
         yield from _nodes(maker, ids, root)
@@ -49,31 +34,6 @@ def examine(inventory: Inventory, python: Callable[[], Path], root: Path = Path(
             yield packages_finding(
                 maker, maker.paddle, installed(python(), [row.name for row in maker.paddle.packages])
             )
-
-
-def installed(python: Path, names: Sequence[str]) -> dict[str, str]:
-    """Versions of those of the packages that are installed for an interpreter."""
-    command = [str(python), "-c", _VERSIONS, *names]
-    try:
-        done = subprocess.run(command, capture_output=True, timeout=LONGEST_SECONDS, check=True)
-        found: dict[str, str] = json.loads(done.stdout)
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return {}
-    return found
-
-
-def _usual(maker: Maker, found: dict[str, str]) -> Iterator[Check]:
-    """Both have the same module: where there is one for devices, it is taken for that."""
-    for_devices, for_cpu = _USUAL
-    if for_cpu in found and for_devices not in found:
-        finding = Message(
-            code="paddle_for_cpu",
-            text="The kernel's {package} {version} is for the CPU: a job would hold a device of {vendor} and train on "
-            "the CPU.",
-            hint="Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick).",
-            params={"package": for_cpu, "version": found[for_cpu], "vendor": maker.title},
-        )
-        yield Check(name="paddle", ok=False, finding=finding, needed=False)
 
 
 def _unchecked(maker: Maker) -> Message:

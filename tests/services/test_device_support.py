@@ -11,8 +11,9 @@ import pytest
 from jupyter_paddle_gpu.devices.maker import Package, PaddlePackages
 from jupyter_paddle_gpu.devices.makers import registry
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.services import device_support
-from jupyter_paddle_gpu.services.device_support import examine, installed, packages_finding
+from jupyter_paddle_gpu.engines.local import paddle
+from jupyter_paddle_gpu.engines.local.paddle import installed
+from jupyter_paddle_gpu.services.device_support import examine, packages_finding
 
 HOST = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)
 
@@ -54,13 +55,14 @@ def test_nothing_is_said_of_simulated_cards(tmp_path: Path) -> None:
         ({"paddlepaddle": "3.3.1"}, ["paddle_for_cpu"]),
         ({"paddlepaddle": "3.3.1", "paddlepaddle-gpu": "3.3.1"}, []),
         ({"paddlepaddle-gpu": "3.3.1"}, []),
+        ({"paddlepaddle": "3.3.1", "paddle-custom-npu": "3.3.1"}, []),
         ({}, []),
     ],
 )
 def test_a_paddle_for_the_cpu_beside_a_card_is_told(
     packages: dict[str, str], codes: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(device_support, "installed", lambda *_: packages)
+    monkeypatch.setattr(paddle, "installed", lambda *_: packages)
     checks = list(examine(inventory(card("nvidia")), lambda: Path(sys.executable)))
     assert [check.finding.code for check in checks] == codes
     assert all("{" not in check.finding.render() for check in checks)

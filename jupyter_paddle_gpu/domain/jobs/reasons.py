@@ -35,7 +35,7 @@ ENGINE_AWAY: Final = "engine_away"
 """Code of what jobs wait for whose engine answers nobody."""
 
 
-NOTES: Final = frozenset({"registry_busy", "data_not_readable"})
+NOTES: Final = frozenset({"registry_busy", "data_not_readable", "paddle_for_cpu"})
 """Codes of what a preflight tells and no submit is refused for: it passes, or the notebook may not need it."""
 
 TOO_FAR = Message(code="too_far", text="When it starts is foretold as soon as fewer than 100 jobs wait ahead of it.")
@@ -347,6 +347,17 @@ def interpreter_missing(python: str) -> Message:
         text="The Python of the notebook's kernel cannot be started: {python}",
         hint="Choose another kernel for the notebook, or install this one again.",
         params={"python": python},
+    )
+
+
+def paddle_for_cpu(package: str, version: str) -> Message:
+    """The kernel's Paddle knows no device."""
+    return Message(
+        code="paddle_for_cpu",
+        text="The kernel's {package} {version} is for the CPU: a job would hold a device and train on the CPU.",
+        hint="Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick), or "
+        "submit it to the CPU.",
+        params={"package": package, "version": version},
     )
 
 

@@ -25,9 +25,12 @@ from ...domain.sizes import human
 from .. import own_files, processes
 from ..base import ALONE, NO_METADATA, RUNNER, Handle, JobFolder, Observation, Place, Say
 from ..usage import Usage, of_tree
+from .paddle import for_cpu
 
 _UP_SECONDS = 60.0
 """Longest wait for the runner's word that it is up: an interpreter on a slow network disk."""
+_OF_PROCESSORS = {"PADDLE_DISTRI_BACKEND": "gloo"}
+"""How processes that train on processors find each other."""
 _SERVER_VARIABLES = ("JPY_", "JUPYTER_TOKEN", "JUPYTERHUB_API_TOKEN", "JPY_API_TOKEN")
 """What a server's environment holds that a job has no business with."""
 
@@ -74,6 +77,8 @@ class LocalEngine:
         devices = job.device_ids or job.spec.resources.device_ids
         if devices and (missing := makers().of_device(devices[0]).preflight(devices, Path("/"))) is not None:
             problems.append(missing)
+        elif (devices or job.spec.resources.gpus) and (idle := for_cpu(Path(_python(job)))) is not None:
+            problems.append(idle)
         wanted, there = job.spec.resources.shm_bytes or 0, _shared_memory()
         if there is not None and wanted > there:
             problems.append(reasons.shared_memory_short(human(wanted), human(there)))
@@ -83,7 +88,7 @@ class LocalEngine:
         self, job: Job, folder: JobFolder, say: Say, cancelled: Callable[[], bool], place: Place = ALONE
     ) -> Handle:
         """Nothing takes long here; what would fail is told before anything starts."""
-        for problem in self.check(job):
+        for problem in filter(lambda found: not reasons.is_note(found), self.check(job)):
             raise PaddleGpuError.of(problem, status=409)
         return {}
 
@@ -188,7 +193,9 @@ def _ranks(job: Job) -> list[str]:
         return []
     own: list[dict[str, str]] = [makers().visible((one,)) for one in job.device_ids]
     if len(own) != job.spec.processes:  # on the CPU
-        own = [{"PADDLE_DISTRI_BACKEND": "gloo"}] * job.spec.processes
+        own = [_OF_PROCESSORS] * job.spec.processes
+    elif for_cpu(Path(_python(job))) is not None:  # it looks for no device, and knows no other way to the others
+        own = [{**one, **_OF_PROCESSORS} for one in own]
     return ["--ranks", json.dumps(own)]
 
 

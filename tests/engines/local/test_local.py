@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
+from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.engines import processes
 from jupyter_paddle_gpu.engines.base import Engine, JobFolder, write_spec
@@ -188,6 +189,25 @@ def test_processes_that_train_together_end_together(engine: Engine, prepared: An
     engine.stop(job, folder, force=True)
     until(lambda: processes.processes_of(job.id) == [])
     assert engine.observe(job, folder).state == "ended"
+
+
+def test_a_paddle_for_the_cpu_is_told_before_a_job_holds_a_device(engine: Engine, prepared: Any) -> None:
+    """This environment's Paddle is one."""
+    job, folder = prepared("1")
+    on_a_card = msgspec.structs.replace(job, device_ids=("GPU-a",))
+    spec = msgspec.structs.replace(job.spec, resources=Resources(gpus=1))
+    assert not [found for found in engine.check(job) if found.code == "paddle_for_cpu"]
+    for asked in (on_a_card, msgspec.structs.replace(job, spec=spec)):
+        (found,) = [found for found in engine.check(asked) if found.code == "paddle_for_cpu"]
+        assert reasons.is_note(found)
+    engine.prepare(on_a_card, folder, lambda *_: None, lambda: False)  # and may do so all the same
+
+
+def test_processes_of_a_paddle_for_the_cpu_find_each_other(engine: Engine, prepared: Any) -> None:
+    job, folder = prepared("import os\nprint('by', os.environ.get('PADDLE_DISTRI_BACKEND'))", processes=2)
+    engine.start(msgspec.structs.replace(job, device_ids=("GPU-a", "GPU-b")), folder, {})
+    until(folder.result.exists)
+    assert "by gloo" in folder.log.read_text()
 
 
 def test_on_devices_each_process_sees_its_own(engine: Engine, prepared: Any) -> None:

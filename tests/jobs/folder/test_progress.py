@@ -81,7 +81,9 @@ def test_the_share_never_falls(tmp_path: Path) -> None:
     shares = []
     for number in range(5):
         add(path, {"t": number, "type": "cell", "cell": number, "state": "started", "done": number, "total": 7})
-        add(path, {"t": number + 1, "type": "cell", "cell": number, "state": "finished", "done": number + 1, "total": 7})
+        add(
+            path, {"t": number + 1, "type": "cell", "cell": number, "state": "finished", "done": number + 1, "total": 7}
+        )
         shares.append(reader.read(number + 1.0).share)
     add(path, {"t": 5, "type": "cell", "cell": 5, "state": "started", "done": 5, "total": 7})
     shares += [reader.read(float(at)).share for at in (6, 60)]
