@@ -9,7 +9,7 @@ from ..devices.maker import Maker, PaddlePackages
 from ..devices.makers.registry import makers
 from ..domain.devices import Inventory
 from ..domain.messages import Message
-from ..engines.local.paddle import for_cpu, installed
+from ..engines.paddle import for_cpu, installed
 from .requests import Check
 
 

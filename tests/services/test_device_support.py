@@ -11,8 +11,8 @@ import pytest
 from jupyter_paddle_gpu.devices.maker import Package, PaddlePackages
 from jupyter_paddle_gpu.devices.makers import registry
 from jupyter_paddle_gpu.domain.devices import Device, HostSample, Inventory
-from jupyter_paddle_gpu.engines.local import paddle
-from jupyter_paddle_gpu.engines.local.paddle import installed
+from jupyter_paddle_gpu.engines import paddle
+from jupyter_paddle_gpu.engines.paddle import installed
 from jupyter_paddle_gpu.services.device_support import examine, packages_finding
 
 HOST = HostSample(cpu_count=1, cpu_percent=0, memory_total=1, memory_available=1)

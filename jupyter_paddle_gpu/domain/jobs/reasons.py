@@ -350,17 +350,6 @@ def interpreter_missing(python: str) -> Message:
     )
 
 
-def paddle_for_cpu(package: str, version: str) -> Message:
-    """The kernel's Paddle knows no device."""
-    return Message(
-        code="paddle_for_cpu",
-        text="The kernel's {package} {version} is for the CPU: a job would hold a device and train on the CPU.",
-        hint="Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick), or "
-        "submit it to the CPU.",
-        params={"package": package, "version": version},
-    )
-
-
 def folder_missing(folder: str) -> Message:
     """The notebook's folder is not there any more."""
     return Message(

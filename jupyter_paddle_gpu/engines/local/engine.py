@@ -24,8 +24,8 @@ from ...domain.messages import Message
 from ...domain.sizes import human
 from .. import own_files, processes
 from ..base import ALONE, NO_METADATA, RUNNER, Handle, JobFolder, Observation, Place, Say
+from ..paddle import for_cpu
 from ..usage import Usage, of_tree
-from .paddle import for_cpu
 
 _UP_SECONDS = 60.0
 """Longest wait for the runner's word that it is up: an interpreter on a slow network disk."""

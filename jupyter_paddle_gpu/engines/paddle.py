@@ -10,9 +10,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from ...devices.makers.registry import makers
-from ...domain.jobs import reasons
-from ...domain.messages import Message
+from ..devices.makers.registry import makers
+from ..domain.messages import Message
 
 _VERSIONS = """
 import importlib.metadata, json, sys
@@ -47,4 +46,12 @@ def for_cpu(python: Path) -> Message | None:
     """What is to be known of a job on a device where the interpreter's Paddle is for the CPU; None where it is not."""
     others = {row.name for maker in makers().rows.values() if maker.paddle for row in maker.paddle.packages}
     found = installed(python, sorted({FOR_CPU, FOR_DEVICES, *others}))
-    return reasons.paddle_for_cpu(FOR_CPU, found[FOR_CPU]) if [*found] == [FOR_CPU] else None
+    if [*found] != [FOR_CPU]:
+        return None
+    return Message(
+        code="paddle_for_cpu",
+        text="The kernel's {package} {version} is for the CPU: a job would hold a device and train on the CPU.",
+        hint="Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick), or "
+        "submit it to the CPU.",
+        params={"package": FOR_CPU, "version": found[FOR_CPU]},
+    )
