@@ -16,10 +16,8 @@ const made: IOptions[] = [];
 
 jest.mock('uplot', () => ({
   __esModule: true,
-  default: class {
-    constructor(options: IOptions) {
-      made.push(options);
-    }
+  default: function (options: IOptions) {
+    made.push(options);
   }
 }));
 

@@ -83,6 +83,9 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await expect(job.getByRole('button', { name: 'Re-run', exact: true })).toBeVisible({
     timeout: 180_000
   });
+  // What its tab has no room for is told under the pointer.
+  const tab = page.locator('.lm-TabBar-tab[title*="learning rate 0.3"]');
+  await expect(tab).toHaveAttribute('title', /^runs · .+ · done\n.*runs\.ipynb/);
   await expect(job.getByRole('slider', { name: /^loss over time/ })).toBeVisible();
   await expect(job.getByText('loss, last run').first()).toBeVisible();
   await expect(job.getByRole('img', { name: 'Figure 1, of cell 3' })).toBeVisible();

@@ -12,6 +12,9 @@ import { deviceNames } from '../devices/words';
 import { PRODUCT } from '../../tokens';
 import { FactLine } from './factLine';
 
+/** Notes of an estimate on what nobody knows without the data: what is taken for it decides sizes. */
+const ASSUMED = /^(?:stand_in_|data_followed|unknown_shape)|_assumed$/;
+
 export function Head({ model }: { model: PanelModel }): JSX.Element {
   const { trans } = useApp();
   const { training } = model;
@@ -84,13 +87,19 @@ export function Fit(props: { model: PanelModel; training: Training }): JSX.Eleme
     );
   }
   const [sign, words] = inWords(decision, model, trans);
+  const assumed = training.estimate.notes.filter(({ code }) => ASSUMED.test(code));
   return (
     <span
       className={`jp-PaddleGpu-fitChip jp-mod-${decision.outcome}${training.stale ? ' jp-mod-stale' : ''}`}
       role="status"
-      title={decision.reason.message}
+      title={[decision.reason, ...assumed].map(({ message }) => message).join('\n')}
     >
-      <span aria-hidden="true">{sign}</span> {words}
+      <span aria-hidden="true">{sign}</span>{' '}
+      {Object.keys(training.request.answers ?? {}).length
+        ? trans.__('%1 with your answers', words)
+        : assumed.length
+          ? trans.__('%1 as assumed', words)
+          : words}
     </span>
   );
 }

@@ -8,13 +8,16 @@ import type { PanelModel } from '../../../src/models/panel';
 import type { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
 
-function chip(engine: object, requirements: string[] = []): string {
+function chip(engine: object, requirements: string[] = [], more: object = {}): string {
   const training = {
     estimate: {
       status: 'ok',
+      notes: [{ code: 'whole_graph' }],
       packages: [{ module: 'timm', install: 'timm', is_needed: false }]
     },
+    request: {},
     facts: { requirements },
+    ...more,
     submission: { decision: { outcome: 'cpu', device_ids: [], reason: { message: 'why' } } }
   } as unknown as Training;
   const model = {
@@ -39,6 +42,15 @@ describe('the chip over a module that the kernel lacks', () => {
     expect(chip({ ...HERE, own_devices: true })).toContain('runs on the CPU');
     expect(chip(HERE, ['timm==1.0'])).toContain('runs on the CPU');
   });
+});
+
+test('the chip says when its figure rests on answers or on what was assumed', () => {
+  const image = { ...HERE, containers: true };
+  const assumed = { status: 'ok', packages: [], notes: [{ code: 'types_assumed' }] };
+  const answers = { request: { answers: { vocab_size: 30000 } } };
+  expect(chip(image)).toMatch(/the CPU$/);
+  expect(chip(image, [], { estimate: assumed })).toMatch(/the CPU as assumed$/);
+  expect(chip(image, [], answers)).toMatch(/the CPU with your answers$/);
 });
 
 test('a card that nobody checked is no limit of the curve', () => {
