@@ -108,19 +108,25 @@ class Components:
 
     @property
     def policies(self) -> Policies:
-        """What the policy file settles, with what was learned by now.
+        """What the policy file settles, with what was learned by now and the prices of now.
 
         Raises `PaddleGpuError` where it is wrong: nothing runs by half a policy.
         """
+        from .policies.following import Prices
 
         def build() -> Policies:
             from .policies.files import load_policies
 
             settings, types = self.settings, self.registry.types
-            found = load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
-            return self._priced(found)
+            return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file)
 
-        return self.learned.within(self._once("policies", build))
+        read = self._once("policies", build)
+        prices = self._once("prices", lambda: Prices(self.settings, self.registry.types))
+        matching, changed = prices.within(read.matching)
+        found = self.learned.within(msgspec.structs.replace(read, matching=matching))
+        if changed and "jobs" in self._built:
+            self.jobs.use(found.matching)
+        return found
 
     def policies_in(self, folder: Path) -> Policies:
         """The same within what a file in a notebook's own folder says; read anew, as it is edited beside it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...domain.devices import Device, Inventory
-from ...domain.messages import Message
+from ...domain.messages import Message, Param
 from ...matching.filters import price_of
 from ...matching.policy import Policy
 
@@ -35,6 +35,29 @@ def why_not_by_cost(inventory: Inventory, policy: Policy) -> Message | None:
             hint="Wait for a device that is free, or choose a time.",
         )
     return None
+
+
+def waits_for_price(inventory: Inventory, policy: Policy, below: float) -> Message | None:
+    """What somebody waits for who pays less than so much; None where no device has a price."""
+    found = cheap(inventory, policy, float("inf"))
+    if not found:
+        return None
+    least = price_of(found[0], policy) or 0.0
+    params: dict[str, Param] = {"price": amount(least), "currency": policy.currency}
+    if least >= below:
+        return Message(
+            code="price_too_high", text="The cheapest device costs {price} {currency} an hour now.", params=params
+        )
+    return Message(
+        code="price_but_taken",
+        text="There is a device for {price} {currency} an hour, where the job would not start at once.",
+        params=params,
+    )
+
+
+def amount(price: float) -> str:
+    """A price without zeros that say nothing."""
+    return f"{price:.10g}"
 
 
 def cheap(inventory: Inventory, policy: Policy, below: float) -> list[Device]:

@@ -20,7 +20,7 @@ from ...jobs import names
 from ...runner import files
 from ..requests import Submission
 from .dates import check_cron, local_zone, moment_of, next_dates, zone_of
-from .pricing import why_not_by_cost
+from .pricing import amount, waits_for_price, why_not_by_cost
 from .tools import Tools
 from .wanted import ScheduleRequest, kept, unkept
 
@@ -244,10 +244,15 @@ class Schedules:
             below=schedule.below,
             dates=dates,
             last=last,
-            note=note_of(last),
+            note=note_of(last) or self._waits_for(schedule),
             runs=schedule.runs,
             owner=schedule.owner,
         )
+
+    def _waits_for(self, schedule: Schedule) -> Message | None:
+        if schedule.trigger != "cost" or schedule.state != "active":
+            return None
+        return waits_for_price(self._tools.inventory(), self._tools.policy(), schedule.below or 0.0)
 
     def _when(self, schedule: Schedule) -> Message:
         match schedule.trigger:
@@ -259,7 +264,8 @@ class Schedules:
                 name = next((one.title for one in here if one.id == schedule.device), schedule.device)
                 return Message(code="when_free", text="when {device} is free", params={"device": name})
             case "cost":
-                params: dict[str, Param] = {"price": schedule.below or 0.0, "currency": self._tools.policy().currency}
+                price = amount(schedule.below or 0.0)
+                params: dict[str, Param] = {"price": price, "currency": self._tools.policy().currency}
                 return Message(code="when_cheap", text="when an hour costs less than {price} {currency}", params=params)
             case _:
                 return Message(code="at", text="once")
