@@ -9,8 +9,8 @@ from ..trace import Operation
 
 _PRODUCTS = re.compile(
     r"(fused_)?(matmul|bmm|mv|mm|addmm|baddbmm|linear|fc|gemm_epilogue|multi_dot|einsum|bilinear|rnn|lstm|gru|"
-    r"(depthwise_|deformable_|sparse_)?conv([123]d)?(_transpose)?|flash_attn|memory_efficient_attention|"
-    r"scaled_dot_product_attention)(_v2|_unpadded|_varlen)?(_double|_triple)?(_grad)?"
+    r"(depthwise_|deformable_|sparse_)?conv([123]d)?(_transpose)?|flash_attn|flashmask_attention|"
+    r"memory_efficient_attention|scaled_dot_product_attention)(_v2|_unpadded|_varlen)?(_double|_triple)?(_grad)?"
 )
 """Paddle's operators, and their gradients, whose kernels multiply matrices (cuBLAS, cuDNN, CUTLASS)."""
 

@@ -56,8 +56,8 @@ class PyLayerNode:
             grads.append(None if array is None else new_tensor(array))
         incoming.clear()
         tracer = framework.global_var._dygraph_tracer_
-        before = tracer._has_grad
-        tracer._has_grad = False
+        before, layer = tracer._has_grad, runtime.ledger.layer
+        tracer._has_grad, runtime.ledger.layer = False, self.layer
         context = self.context
         try:
             found = self.kind.backward(context, *grads)
@@ -66,7 +66,7 @@ class PyLayerNode:
                 runtime, problem, f"Error message in backward of GradNodePyLayer_{self.kind.__name__}: "
             ) from problem
         finally:
-            tracer._has_grad = before
+            tracer._has_grad, runtime.ledger.layer = before, layer
         del grads
         if release:
             self.context = Context()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
@@ -54,6 +54,33 @@ class Tensors(Session):
         operation.bytes_moved = array.nbytes
         self.ledger.finish(operation)
         return new_tensor(array)
+
+    def cast(self, name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The operands as mixed precision gives them to an operator."""
+        return operands if self.convert is None else tuple(self.convert(name, operands, {})[0])
+
+    def run(
+        self, name: str, metas: Sequence[tuple[Shape, str]], reads: Sequence[Any], *, flops: int, gpu: tuple[int, int]
+    ) -> list[Any]:
+        """Fresh tensors, made by one operation of which the program builder says nothing.
+
+        Args:
+            metas: shapes and types of the results.
+            reads: its operands, which are laid out before.
+            gpu: the least and the most bytes that its kernel takes while it runs.
+        """
+        if self.before_call is not None:
+            self.before_call()
+        arrays = [self.state(tensor).array for tensor in reads]
+        for array in arrays:
+            lay_out(self.ledger, array)
+        operation = self.ledger.begin(name)
+        made = [allocate(self.ledger, shape, dtype, name) for shape, dtype in metas]
+        operation.flops = flops
+        operation.bytes_moved = sum(array.nbytes for array in (*arrays, *made))
+        operation.workspace_low, operation.workspace_high = gpu
+        self.ledger.finish(operation)
+        return [new_tensor(array) for array in made]
 
     def add_gradient(self, present: Array, grad: Array) -> Array:
         """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""

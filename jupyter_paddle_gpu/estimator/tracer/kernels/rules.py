@@ -6,7 +6,7 @@ leaves out has the value that most kernels have; an operator that needs no rule 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any, NamedTuple, Protocol
@@ -90,6 +90,23 @@ class Traced(Protocol):
 
     def call(self, name: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """An operator call, `function` being Paddle's own."""
+
+    def cast(self, name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The operands as mixed precision gives them to an operator."""
+
+    def run(
+        self, name: str, metas: Sequence[Meta], reads: Sequence[Any], *, flops: int, gpu: tuple[int, int]
+    ) -> list[Any]:
+        """Fresh tensors, made by one operation of which Paddle's program builder says nothing.
+
+        Args:
+            metas: of the results.
+            reads: its operands, which are laid out before.
+            gpu: the least and the most bytes that its kernel takes while it runs.
+        """
+
+    def refused(self, problem: Exception) -> Exception:
+        """To be raised: what Paddle itself raises."""
 
 
 class Strides(Enum):

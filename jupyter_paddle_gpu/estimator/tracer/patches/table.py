@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from . import (
+    attention,
     child_processes,
     devices,
     entry_points,
@@ -32,7 +33,7 @@ def table() -> Iterator[Patch]:
     yield from entry_points.operators()
     yield from devices.kinds()
     for module in (
-        tensor_methods, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
+        tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
         environment, folders, static_graphs,
         process_group, data_parallel, sharding, devices, child_processes, datasets, environments, own_datasets,
         pretrained, texts, weights, text_images, clips, restored_images, pictures, plots, compared,

@@ -1,0 +1,101 @@
+"""Which kernel computes attention: on a GPU one that keeps no scores, which Paddle's own modules choose by the device.
+
+A build for CPUs has neither the kernels nor the flags that say so; Paddle's checks of shapes, types and masks run as
+they are. Cards of compute capability 8.0 and later are meant: on older ones CUTLASS's kernel takes the place of flash
+attention for float16, and keeps as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import paddle
+from paddle.nn.functional import flash_attention
+
+from ..session import Session
+from .patch import Patch, Replacement
+
+try:
+    from paddle.nn.attention import sdpa as backends
+    from paddle.nn.functional import sdpa
+except ImportError:  # before Paddle 3.3
+    backends = sdpa = None
+
+CAPABILITY = (8, 0)
+_KNOWN = {
+    "flash_attn": {"support_dtypes": (paddle.float16, paddle.bfloat16)},
+    "mem_efficient_attn": {"support_dtypes": (paddle.float16, paddle.bfloat16, paddle.float32)},
+}
+"""What `init_config` of `nn/functional/sdpa.py` finds on such a card."""
+
+
+@dataclass
+class Backends:
+    """Which kernels the program allows; None: all that there are."""
+
+    allowed: tuple[Any, ...] | None = None
+
+
+def _allowed(session: Session, original: Replacement) -> Any:
+    """`_get_enabled_backends`."""
+    if session.target != "gpu":
+        return original()
+    allowed = session.of(Backends).allowed
+    every = (backends.SDPBackend.MATH, backends.SDPBackend.FLASH_ATTENTION, backends.SDPBackend.EFFICIENT_ATTENTION)
+    return list(every if allowed is None else allowed)
+
+
+def _allow(session: Session, original: Replacement, allowed: Any) -> None:
+    """`_set_enabled_backends`, which `sdp_kernel` and `sdpa_kernel` call."""
+    if session.target == "gpu":
+        session.of(Backends).allowed = tuple(allowed)
+    else:
+        original(allowed)
+
+
+def _chosen(session: Session, original: Replacement, params: Any) -> str:
+    """`select_sdp_for_sdpa`, below `scaled_dot_product_attention`."""
+    if session.target != "gpu":
+        return str(original(params))
+    before, sdpa._config = sdpa._config, _KNOWN
+    try:
+        return str(original(params))
+    finally:
+        sdpa._config = before
+
+
+def _by_width(session: Session, original: Replacement, head_dim: int) -> str:
+    """`_select_sdp`, below `flash_attention`: it asks Paddle for its device."""
+    if session.target != "gpu":
+        return str(original(head_dim))
+    kinds = backends.SDPBackend
+    allowed = _allowed(session, original)
+    if kinds.FLASH_ATTENTION in allowed and kinds.EFFICIENT_ATTENTION in allowed:
+        return str(flash_attention._select_sdp_cuda(head_dim))
+    if kinds.FLASH_ATTENTION in allowed:
+        return "flash_attn"
+    return "mem_efficient" if kinds.EFFICIENT_ATTENTION in allowed else "math"
+
+
+def _on_gpu(session: Session, original: Replacement, *args: Any) -> bool:
+    return session.target == "gpu" or bool(original(*args))
+
+
+def _capability(session: Session, original: Replacement, device: int) -> Any:
+    return CAPABILITY if session.target == "gpu" else original(device)
+
+
+def patches() -> Iterator[Patch]:
+    """What chooses, in the versions of Paddle that choose by backends."""
+    if sdpa is None:
+        return
+    yield Patch(backends, "_get_enabled_backends", _allowed, everywhere=True)
+    yield Patch(backends, "_set_enabled_backends", _allow, everywhere=True)
+    yield Patch(sdpa, "select_sdp_for_sdpa", _chosen)
+    yield Patch(sdpa, "check_all_tensors_on_device", _on_gpu)
+    yield Patch(sdpa, "check_flash_attention_hardware_support", _on_gpu)
+    yield Patch(sdpa, "check_mem_efficient_hardware_support", _on_gpu)
+    yield Patch(sdpa, "get_device_capability", _capability)
+    yield Patch(flash_attention, "_select_sdp", _by_width)
