@@ -51,3 +51,19 @@ test('values beside the first axis of a sweep’s picture are not cut', () => {
   const letters = low.textContent?.length ?? 0;
   expect(Number(low.getAttribute('x'))).toBeGreaterThanOrEqual(letters * 6.5);
 });
+
+test('names of axes that are near to each other stand in two lines', () => {
+  const dimension = (name: string) => ({ name, values: [1, 2], low: 0, high: 0, log: false });
+  const lines = (...names: string[]) => {
+    const sweep = {
+      ...{ dimensions: names.map(dimension), metric: '', best: null },
+      trials: []
+    };
+    const box = draw(
+      <Parallel sweep={sweep as unknown as ISweep} marked={null} mark={() => undefined} />
+    );
+    return new Set([...box.querySelectorAll('.jp-mod-name')].map(one => one.getAttribute('y')));
+  };
+  expect(lines('a', 'b').size).toBe(1);
+  expect(lines('learning_rate', 'weight_decay', 'hidden_size').size).toBe(2);
+});

@@ -99,6 +99,17 @@ test('from the list of runs to a comparison, another run, a deletion and back', 
   await page.keyboard.press('ArrowRight');
   await expect(job.getByRole('log', { name: 'Log of the job' })).toContainText('epoch 4/4');
 
+  // Beside an open sidebar on a small screen the words of its memory take a second line.
+  await page.setViewportSize({ width: 620, height: 800 });
+  await job.getByRole('tab', { name: 'Memory' }).click();
+  const row = job.locator('.jp-PaddleGpu-memoryRow').first();
+  await expect(row).toContainText('own process');
+  const words = row.locator('.jp-PaddleGpu-row > span:not(.jp-PaddleGpu-space)');
+  expect(
+    await words.evaluateAll(all => all.map(one => one.scrollWidth > one.clientWidth))
+  ).toEqual([false, false]);
+  await page.setViewportSize({ width: 1400, height: 1000 });
+
   // Delete, and take it back: the focus is on the way back.
   await command(page, 'paddle-gpu:open-jobs');
   await expect(rows).toHaveCount(3);

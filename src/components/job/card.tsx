@@ -17,7 +17,7 @@ export function Card(props: {
       className={`jp-PaddleGpu-card${props.wide ? ' jp-mod-wide' : ''}`}
       aria-labelledby={id}
     >
-      <header className="jp-PaddleGpu-row">
+      <header className="jp-PaddleGpu-row jp-PaddleGpu-wrap">
         <h2 id={id}>{props.title}</h2>
         <Space />
         {props.aside}

@@ -101,9 +101,9 @@ export function JobMemory({ job }: { job: IJob }): JSX.Element {
         <div key={row.name} className="jp-PaddleGpu-memoryRow">
           <Row>
             <b>{row.name}</b>
-            <span className="jp-PaddleGpu-muted jp-PaddleGpu-name">{row.what}</span>
+            <Muted>{row.what}</Muted>
             <Space />
-            <span>{bytes(row.size)}</span>
+            <span className="jp-PaddleGpu-figures">{bytes(row.size)}</span>
           </Row>
           <Bar
             label={`${row.name}: ${bytes(row.size)}`}

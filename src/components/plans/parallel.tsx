@@ -35,6 +35,9 @@ export function Parallel(props: {
   const side = Math.max(SIDE, ...outer.map(({ text }) => 8 + LETTER * text.length));
   const x = (index: number) =>
     across.length > 1 ? side + (index * (width - 2 * side)) / (across.length - 1) : width / 2;
+  // Names that would lie over each other stand in two lines.
+  const widest = Math.max(...across.map(({ name }) => LETTER * name.length));
+  const crowded = across.length > 1 && x(1) - x(0) < widest;
   const y = (at: number) => TOP + (1 - at) * (HEIGHT - TOP - BOTTOM);
   const best = sweep.trials.find(({ number }) => number === sweep.best);
   // The best and the one that is pointed at lie above the others.
@@ -88,7 +91,7 @@ export function Parallel(props: {
             <line x1={x(index)} x2={x(index)} y1={TOP} y2={HEIGHT - BOTTOM} />
             <text
               x={x(index)}
-              y={12}
+              y={crowded && index % 2 ? 22 : 10}
               textAnchor={anchor(index, across.length)}
               className="jp-mod-name"
             >

@@ -61,7 +61,7 @@ export function SweepOptions(props: {
         <Typed
           type="number"
           min={1}
-          placeholder={trans.__('as many as there are devices')}
+          placeholder={trans.__('one for each device')}
           value={choice.atOnce}
           take={atOnce => set({ atOnce })}
         />

@@ -106,7 +106,7 @@ export function scheduleState(state: ISchedule['state'], trans: TranslationBundl
     case 'paused':
       return trans.__('paused');
     case 'done':
-      return trans.__('done');
+      return trans.__('submitted');
     case 'deleted':
       return trans.__('deleted');
   }
