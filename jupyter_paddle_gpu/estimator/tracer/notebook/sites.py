@@ -80,8 +80,9 @@ class Sites:
         self.beside = {path: parsed(source) for path, source in beside.items()}
         self._functions: dict[str, list[ast.AST]] = {}
         self._known: dict[str, Holding] = {}
-        self.dear: set[str] = set()
-        """Statements that were run with made-up data for long and told nothing."""
+        self.dear: set[tuple[str, frozenset[str]]] = set()
+        """Statements that were run with made-up data for long and told nothing, each with the names that were answered
+        then."""
         for source in (*(cell["source"] for cell in cells), *beside.values()):
             for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):

@@ -12,7 +12,7 @@ from paddle.base import core
 
 from ..session import Session
 from ..step.static_graphs import StaticGraphError, StaticGraphs
-from ..undecided.absent_data import UnseenData
+from ..undecided.absent_data import UnseenData, is_unseen
 from .patch import Patch
 
 
@@ -66,6 +66,12 @@ def _run(session: Session, original: Callable[..., Any], *args: Any, **kwargs: A
     raise StaticGraphError
 
 
+def _specify(session: Session, original: Callable[..., Any], spec: Any, shape: Any, *args: Any, **kwargs: Any) -> None:
+    """`InputSpec`: a size that hangs on data that is not here is one that it leaves open."""
+    is_written = isinstance(shape, (list, tuple))
+    original(spec, [None if is_unseen(one) else one for one in shape] if is_written else shape, *args, **kwargs)
+
+
 def check_loader(session: Session, loader: Any) -> None:
     """A loader that was handed parts of a graph is about to be read.
 
@@ -102,4 +108,5 @@ def patches() -> Iterator[Patch]:
     yield Patch(paddle, "disable_static", _disable)
     yield Patch(paddle.base.dygraph, "guard", _guard)
     yield Patch(paddle.static, "data", _data)
+    yield Patch(paddle.static.InputSpec, "__init__", _specify)
     yield Patch(paddle.static, "Executor", _run)

@@ -6,8 +6,10 @@ Each is a question by its own name; the answer takes its place here as it does i
 from __future__ import annotations
 
 import ast
+import linecache
 import os
 import re
+from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -70,9 +72,10 @@ def _statement(source: str, line: int) -> str:
 
 
 def arguments_of(problem: BaseException) -> list[str]:
-    """The required arguments of a command line that were not given, by the names that the program has for them."""
+    """The arguments of a command line that the program cannot do without and that were not given, by the names that it
+    has for them."""
     if not isinstance(problem, SystemExit):
-        return []
+        return list(_left_out(problem))
     step = problem.__traceback__
     while step is not None:
         message = step.tb_frame.f_locals.get("message")
@@ -81,6 +84,20 @@ def arguments_of(problem: BaseException) -> list[str]:
             return [destination(name.split("/")[-1]) for name in names.split(", ")] if found else []
         step = step.tb_next
     return []
+
+
+def _left_out(problem: BaseException) -> Iterator[str]:
+    """The arguments that are None where something else was needed: `open(args.config)`."""
+    step = problem.__traceback__ if isinstance(problem, TypeError) and "NoneType" in str(problem) else None
+    while step is not None:
+        names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
+        source = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
+        for node in nodes(_statement(source, step.tb_lineno)):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
+                    if getattr(names[name], attr, "") is None:
+                        yield attr
+        step = step.tb_next
 
 
 def behind_exit(problem: BaseException) -> Exception | None:

@@ -29,7 +29,8 @@ MOST = 4_000
 SECONDS = 3.0
 """Of the processor's time for all statements of a notebook."""
 DEAR = 0.5
-"""Of the processor's time for a statement that told nothing: it is not tried again in this notebook's further runs."""
+"""Of the processor's time for a statement that told nothing: it is not tried again in this notebook's further runs
+that know no more answers."""
 _MOST_COPIED = 100_000
 """Entries of a container that is copied for a variant."""
 _OR_UNSEEN = "__or_unseen__"
@@ -81,14 +82,16 @@ class Surmises:
         ]
         if not open_still or self._spent.seconds > SECONDS or self._sites.held(statement).trains:
             return {}
-        if self._sites.dear and ast.unparse(statement) in self._sites.dear:
+        # What a statement tells may hang on what was answered: it is looked at anew with each further answer.
+        run = (ast.unparse(statement), frozenset(self._answers))
+        if run in self._sites.dear:
             return {}
         began = time.process_time()
         known = self._alike(statement, {**namespace, **before}, open_still)
         seconds = time.process_time() - began
         self._spent.seconds += seconds
         if not known and seconds > DEAR:
-            self._sites.dear.add(ast.unparse(statement))
+            self._sites.dear.add(run)
         return known
 
     def _alike(self, statement: ast.stmt, namespace: dict[str, Any], open_still: list[str]) -> dict[str, Any]:

@@ -90,8 +90,17 @@ class Models:
     @property
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
+        return [int(one.weight.shape[-1]) for one in self._ends if type(one).__name__ == "Linear"]
+
+    @property
+    def last_channels(self) -> list[int]:
+        """How many channels the convolutions give that the largest models end with."""
+        return [int(one._out_channels) for one in self._ends if hasattr(one, "_out_channels")]
+
+    @property
+    def _ends(self) -> list[Any]:
         ends = ([leaf for leaf in one if not hasattr(leaf, "input_size")][-1:] for one in self._leaves[:2])
-        return [int(one[0].weight.shape[-1]) for one in ends if one and type(one[0]).__name__ == "Linear"]
+        return [one[0] for one in ends if one]
 
 
 def _is_model(one: Any) -> bool:

@@ -56,6 +56,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     given = list(dict.fromkeys((dtype, shape) for _, dtype, shape in inputs))
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     count = len(found.partly) or found.items or 2
+    yield from _of_specifications(size, found)
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from islice(_whole(size, count, found), MOST_PRINTED)
     yield from islice(_branched(size, count, found), MOST_PRINTED)
@@ -158,12 +159,21 @@ def _matches(shape: Shape, known: tuple[int | None, ...]) -> bool:
     return len(shape) == len(known) and all(b in {None, a} for a, b in zip(shape, known, strict=True))
 
 
-def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
-    """Batches that a `paddle.Model` specifies, and those whose shapes were printed one behind the other."""
+def _of_specifications(size: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches that a `paddle.Model` specifies, as far as the program's own code says nothing else."""
     for model in found.models.wrapped:
         specified = [_specification(spec, size) for spec in [*(model._inputs or ()), *(model._labels or ())]]
-        if model._labels and all(specified):
-            yield CELLS, [one for one in specified if one is not None]
+        whole = [one for one in specified if one is not None]
+        if not model._labels or len(whole) < len(specified):
+            continue
+        known = found.partly if len(found.partly) == len(whole) else [None] * len(whole)
+        if all(part is None or (part[0] == dtype and _matches(shape, part[1]))
+               for part, (dtype, shape) in zip(known, whole, strict=True)):  # fmt: skip
+            yield CELLS, whole
+
+
+def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches whose shapes were printed one behind the other."""
     shapes = [shape for shape in found.printed if shape[0] == size]
     for start in range(len(shapes) - count + 1):
         run = shapes[start : start + count]
@@ -337,6 +347,7 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
         dense += [("int64", (size, max(shape[1:])))]
         dense += [("float32", (size, shape[1], *sides)) for sides in found.sides if sides != shape[2:]]
+        dense += [("float32", (size, out, *shape[2:])) for out in found.models.last_channels if out != shape[1]]
     elif len(shape) == 2 and (found.has_classes or given[0] != "int64"):  # a number for each id is no one's label
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:

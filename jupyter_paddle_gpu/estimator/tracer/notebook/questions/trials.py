@@ -30,6 +30,7 @@ _UNLIKE = re.compile(
 """What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
+_LEARNS_NOTHING = frozenset(("no_backward", "no_gradients"))
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 Result = dict[str, Any]
@@ -61,9 +62,8 @@ def suggested(
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
             traced += found.get("reached", 0)
-            if _goes_on(found, {**known, **tried}, question["kind"]) and (
-                held is None or _rank(found) > _rank(held[2])
-            ):
+            goes_on = _goes_on(found, {**known, **tried}, question["kind"]) and not _cuts(question, found)
+            if goes_on and (held is None or _rank(found) > _rank(held[2])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
             if held is not None and (_rank(held[2]) == max(_RANKS.values()) or number >= last):
@@ -155,6 +155,11 @@ def _of_items(answer: str, count: int) -> str:
 def _input(answer: Any) -> str:
     """All but the last thing of a description; empty where there is but one."""
     return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
+
+
+def _cuts(question: Result, result: Result) -> bool:
+    """Whether a tensor that was described stands between the model and its loss: with it the model learns nothing."""
+    return question["why"] == "tensor_unseen" and any(note["code"] in _LEARNS_NOTHING for note in result["notes"])
 
 
 def _rank(result: Result) -> float:

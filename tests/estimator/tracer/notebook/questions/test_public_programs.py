@@ -1,0 +1,152 @@
+"""What students' and researchers' programs ask without their data: each of these was seen in a public repository."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SPECIFIED = """
+import numpy as np, paddle
+from paddle import nn
+from paddle.static import InputSpec
+class Letters(paddle.io.Dataset):
+    def __init__(self, path):
+        self.words = eval(open(path).read())
+        self.names = list(self.words)
+    def __getitem__(self, i):
+        picture = np.fromfile(self.names[i], 'float32').reshape((3, 30, 70))
+        return picture, np.array(list(self.words[self.names[i]]), dtype='int32')
+    def __len__(self):
+        return len(self.names)
+class Loss(nn.Layer):
+    def forward(self, found, label):
+        steps, letters = (paddle.full([16], count, 'int64') for count in (8, 4))
+        return nn.functional.ctc_loss(found.transpose([1, 0, 2]), label, steps, letters, blank=10)
+net = nn.Sequential(nn.Conv2D(3, 8, 3), nn.Flatten(2), nn.Linear(28 * 68, 11))
+taken, said = InputSpec([-1, 3, 30, 70], 'float32', 'image'), InputSpec([-1, 4], 'int32', 'label')
+model = paddle.Model(net, inputs=taken, labels=said)
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), Loss())
+model.fit(Letters('absent.txt'), batch_size=16, epochs=2)
+"""
+OPEN = """
+import numpy as np, paddle
+from paddle import nn
+from paddle.static import InputSpec
+field = np.array(np.load('absent.npz')['field'])
+net = nn.Sequential(nn.Conv2D(2, 8, 3, padding='SAME'), nn.ReLU(), nn.Conv2D(8, 1, 3, padding='SAME'))
+paddle.summary(net, (1, 2, 18, 36))
+size = InputSpec((len(field[0]), len(field)), 'float32', 'x')
+model = paddle.Model(net, size, size)
+model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), nn.MSELoss())
+class Fields(paddle.io.Dataset):
+    def __init__(self, x):
+        self.x = x
+    def __getitem__(self, i):
+        return self.x[i], self.x[i]
+    def __len__(self):
+        return len(self.x)
+model.fit(Fields(field), batch_size=4, epochs=2)
+"""
+LEFT_OUT = """
+import argparse, paddle
+parser = argparse.ArgumentParser()
+parser.add_argument('-c', '--config_file', type=str)
+arguments = parser.parse_args([])
+lines = open(arguments.config_file).readlines()
+net = paddle.nn.Linear(4, len(lines))
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    net(paddle.rand([2, 4])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+WORD = """
+import paddle
+configuration = {'lr': 0.1}
+loader = paddle.io.DataLoader(paddle.vision.datasets.MNIST(transform=paddle.vision.transforms.ToTensor()), batch_size=8)
+net = paddle.nn.Sequential(paddle.nn.Flatten(), paddle.nn.Linear(784, 10))
+optimizer = paddle.optimizer.SGD(configuration['lr_peak'], parameters=net.parameters())
+for x, y in loader:
+    paddle.nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+CUT = """
+import numpy as np, paddle
+net = paddle.nn.Linear(1, 6)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+def losses_of(points, wanted):
+    return [net(paddle.to_tensor(one)).square().mean() for one in np.split(points, wanted)]
+points = np.loadtxt('absent.dat')
+for step in range(5):
+    losses = losses_of(points, int(points.max()))
+    total = paddle.sum(losses)
+    optimizer.clear_grad()
+    total.backward()
+    optimizer.step()
+"""
+PROGRAMS = {"specified": SPECIFIED, "open": OPEN, "left out": LEFT_OUT, "word": WORD, "cut": CUT}
+
+
+@pytest.fixture(scope="module")
+def rows(run_child):
+    return run_child("trace", PROGRAMS)
+
+
+def asked(row: dict) -> dict[str, object]:
+    return {one["name"]: one["suggestion"] for one in row["questions"]}
+
+
+def test_what_a_model_is_specified_with_wins_over_an_assumed_length(rows):
+    assert list(asked(rows["specified"]).values()) == ["float32[16,3,30,70] int32[16,4]"]
+
+
+def test_a_specification_leaves_open_what_hangs_on_data(rows):
+    """The batch is asked for, not the specification; its label has the channels that the last convolution gives."""
+    assert list(asked(rows["open"]).values()) == ["float32[4,2,18,36] float32[4,1,18,36]"]
+
+
+def test_an_option_that_is_left_out_is_asked_for_where_none_will_not_do(rows):
+    (question,) = rows["left out"]["questions"]
+    assert (question["why"], question["name"]) == ("argument_missing", "config_file")
+
+
+def test_a_word_that_a_configuration_lacks_ends_a_training_on_a_published_data_set(rows):
+    assert (rows["word"]["status"], rows["word"]["stop"]["error"]) == ("would_stop", "KeyError: 'lr_peak'")
+
+
+def test_no_tensor_is_suggested_that_cuts_the_loss_from_its_model(rows):
+    assert asked(rows["cut"]) == {"losses": None}
+
+
+LOADED = """
+import numpy as np, pandas as pd, paddle
+from paddle import nn
+table = pd.read_csv('ml-100k/u.data')
+num_items, num_users = table.item_id.unique().shape[0], table.user_id.unique().shape[0]
+seen = np.zeros((num_items, num_users), 'float32')
+for line in table.itertuples():
+    seen[line[1] - 1, line[2] - 1] = line[3]
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.to_tensor(seen)]), batch_size=16)
+net = nn.Linear(num_users, num_users)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, in loader:
+    nn.functional.mse_loss(net(x), x).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+DEAR = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from tracer.notebook.cells import surmises
+from tracer.notebook.requests import trace_notebook
+surmises.DEAR = 0  # however fast the machine: whatever told nothing is not tried again
+row = trace_notebook({"cells": [{"index": 0, "source": json.load(sys.stdin)}], "answers": {}, "target": "cpu"})
+print(json.dumps(["asked", [one["name"] for one in row["questions"]]]))
+"""
+
+
+def test_what_told_nothing_is_looked_at_anew_once_more_is_answered(run_code):
+    """With both numbers the loader's array is known, and nobody is asked for its batch."""
+    assert sorted(run_code(DEAR, LOADED)["asked"]) == ["num_items", "num_users"]
