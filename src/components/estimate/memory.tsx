@@ -78,7 +78,10 @@ function Invitation({ training }: { training: Training }): JSX.Element {
         'Traces one step on the side. Nothing is trained, downloaded or written.'
       );
     }
-    return facts?.imports_paddle
+    if (!facts) {
+      return ''; // it is being read
+    }
+    return facts.imports_paddle
       ? trans.__(
           'No training step is in these cells. An estimate also finds one in what they import.'
         )

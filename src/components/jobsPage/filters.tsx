@@ -46,11 +46,14 @@ export function Filters({ model }: { model: JobsPage }): JSX.Element {
         label={trans.__('Time')}
         value={filter.days === null ? '' : String(filter.days)}
         all={trans.__('any time')}
-        options={DAYS.map(days => [
-          String(days),
-          days === 1 ? trans.__('last 24 hours') : trans.__('last %1 days', days)
-        ])}
-        choose={days => set({ days: days ? Number(days) : null })}
+        options={[
+          ['yesterday', trans.__('yesterday')],
+          ...DAYS.map((days): [string, string] => [
+            String(days),
+            days === 1 ? trans.__('last 24 hours') : trans.__('last %1 days', days)
+          ])
+        ]}
+        choose={days => set({ days: days === 'yesterday' ? days : days ? Number(days) : null })}
       />
       {notebooks.length > 1 && (
         <Choice

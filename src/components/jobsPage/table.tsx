@@ -4,7 +4,7 @@ import * as React from 'react';
 
 import { type IJob, isEnded } from '../../domain';
 import { duration, metric } from '../../format';
-import type { Column, JobsPage } from '../../models/jobs/jobsPage';
+import { type Column, type JobsPage, withSweeps } from '../../models/jobs/jobsPage';
 import { costText, jobTitle, seconds, sweepCost } from '../../models/jobs/runs';
 import { Sparkline } from '../../plots';
 import { CommandIDs } from '../../tokens';
@@ -56,7 +56,7 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
     model.sortBy(column);
   };
   const chosen = model.chosen.length;
-  const rows = shown.slice(0, most);
+  const rows = withSweeps(model.sweeps, shown, most, model.order);
   return (
     <>
       <table className="jp-PaddleGpu-table">
@@ -94,27 +94,28 @@ export function JobTable({ model }: { model: JobsPage }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {model.sweeps.map(sweep => (
-            <SweepRow
-              key={sweep.id}
-              sweep={sweep}
-              plans={model.plans}
-              cost={hasCosts ? sweepCost(sweep, jobs) : null}
-            />
-          ))}
-          {rows.map(job => (
-            <Row
-              key={job.id}
-              job={job}
-              model={model}
-              chosen={model.isChosen(job.id)}
-              leaving={jobs.isLeaving(job.id)}
-              choose={choose}
-              hasCosts={hasCosts}
-              where={engineTitle(job.spec.engine)}
-              when={jobs.moment(job, language)}
-            />
-          ))}
+          {rows.map(one =>
+            'trials' in one ? (
+              <SweepRow
+                key={one.id}
+                sweep={one}
+                plans={model.plans}
+                cost={hasCosts ? sweepCost(one, jobs) : null}
+              />
+            ) : (
+              <Row
+                key={one.id}
+                job={one}
+                model={model}
+                chosen={model.isChosen(one.id)}
+                leaving={jobs.isLeaving(one.id)}
+                choose={choose}
+                hasCosts={hasCosts}
+                where={engineTitle(one.spec.engine)}
+                when={jobs.moment(one, language)}
+              />
+            )
+          )}
         </tbody>
       </table>
       {most < shown.length && (

@@ -17,8 +17,8 @@ export type Column = 'state' | 'name' | 'final' | 'started' | 'took' | 'cost' | 
 export interface IFilter {
   words: string;
   state: '' | 'active' | JobState;
-  /** Only those submitted in so many days. */
-  days: number | null;
+  /** Only those submitted in so many days, or on the day before today. */
+  days: number | 'yesterday' | null;
   engine: string;
   owner: string;
   notebook: string;
@@ -98,11 +98,12 @@ export class JobsPage implements IDisposable {
   get sweeps(): readonly ISweep[] {
     const { words, notebook, state, starred, owner, engine, days } = this._filter;
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    const since = days === null ? -Infinity : Date.now() / 1000 - days * DAY;
+    const [since, until] = span(days, Date.now() / 1000);
     return this.plans.sweeps.filter(
       sweep =>
         !starred &&
         sweep.created >= since &&
+        sweep.created < until &&
         (!state ||
           state === sweep.state ||
           (state === 'active' && sweep.state === 'running')) &&
@@ -221,6 +222,39 @@ export class JobsPage implements IDisposable {
   private readonly _changed = new Signal<this, void>(this);
 }
 
+/** From when to when, in seconds; a day is one of where the reader is. */
+function span(days: IFilter['days'], now: number): [number, number] {
+  if (days === 'yesterday') {
+    const [begin, end] = [new Date(now * 1000), new Date(now * 1000)];
+    end.setHours(0, 0, 0, 0);
+    begin.setHours(-24, 0, 0, 0);
+    return [begin.getTime() / 1000, end.getTime() / 1000];
+  }
+  return [days === null ? -Infinity : now - days * DAY, Infinity];
+}
+
+/**
+ * Sweeps among the first so many of the jobs by the time of their submission, where that is the order; else before them.
+ * Of those that come behind the last job the ones wait that others of the jobs may stand before.
+ */
+export function withSweeps(
+  sweeps: readonly ISweep[],
+  jobs: readonly IJob[],
+  most: number,
+  { column, down }: IOrder
+): (IJob | ISweep)[] {
+  const first = jobs.slice(0, most);
+  if (column !== 'started') {
+    return [...sweeps, ...first];
+  }
+  const sign = down ? -1 : 1;
+  const next = jobs[most]?.created;
+  return [
+    ...sweeps.filter(one => next === undefined || sign * (one.created - next) < 0),
+    ...first
+  ].sort((a, b) => sign * (a.created - b.created));
+}
+
 /** The jobs that a filter lets through. */
 export function filtered(
   jobs: readonly IJob[],
@@ -229,11 +263,12 @@ export function filtered(
   now = Date.now() / 1000
 ): IJob[] {
   const wanted = filter.words.toLowerCase().split(/\s+/).filter(Boolean);
-  const since = filter.days === null ? -Infinity : now - filter.days * DAY;
+  const [since, until] = span(filter.days, now);
   return jobs.filter(
     job =>
       job.spec.trial === null && // shown with its sweep
       job.created >= since &&
+      job.created < until &&
       (!filter.state ||
         (filter.state === 'active' ? !isEnded(job.state) : job.state === filter.state)) &&
       (!filter.engine || job.spec.engine === filter.engine) &&

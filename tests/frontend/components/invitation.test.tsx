@@ -46,6 +46,14 @@ test.each([
   }
 );
 
+test('nothing is said of a notebook that is still being read', () => {
+  const { training: unread } = training({});
+  Object.assign(unread, { facts: null });
+  const box = draw(<Memory training={unread} model={null} />);
+  expect(box.textContent).toBe('Estimate');
+  expect(button(box).disabled).toBe(true);
+});
+
 test('a notebook without Paddle has nothing to estimate', () => {
   const counted = training({ loop: 'none', imports_paddle: false });
   const box = draw(<Memory training={counted.training} model={null} />);

@@ -5,7 +5,7 @@ import { EventStream } from '../../../src/events';
 import { comparedCharts, comparedRows, shortNames } from '../../../src/models/jobs/comparison';
 import { epochMarks, metricCharts } from '../../../src/models/job/curves';
 import { Jobs } from '../../../src/models/jobs/jobs';
-import { filtered, JobsPage, sorted } from '../../../src/models/jobs/jobsPage';
+import { filtered, JobsPage, sorted, withSweeps } from '../../../src/models/jobs/jobsPage';
 import { Plans } from '../../../src/models/plans/plans';
 import { RerunForm } from '../../../src/models/jobs/rerun';
 import {
@@ -142,6 +142,29 @@ describe('the page', () => {
     [{ notebook: '/b.ipynb' }, '']
   ])('shows those that are like %j', (filter, shown) => {
     expect(ids(filtered(list, { ...all, ...filter }, trans, 150 + 86_400))).toBe(shown);
+  });
+
+  test('those of yesterday are of the day before today, where the reader is', () => {
+    const now = new Date(2026, 10, 28, 9);
+    const at = (id: string, ...moment: [number, number]) =>
+      run(id, { created: new Date(2026, 10, ...moment).getTime() / 1000 });
+    const some = [at('a', 26, 23), at('b', 27, 0), at('c', 27, 23), at('d', 28, 0)];
+    const filter = { ...all, days: 'yesterday' as const };
+    expect(ids(filtered(some, filter, trans, now.getTime() / 1000))).toBe('bc');
+  });
+
+  test('sweeps stand among the jobs by their time, where that is the order', () => {
+    const sweeps = [sweep('x', { created: 250 }), sweep('y', { created: 50 })];
+    const newest = { column: 'started' as const, down: true };
+    const jobs = sorted(list, newest);
+    const named = (most: number, order: Parameters<typeof withSweeps>[3] = newest) =>
+      withSweeps(sweeps, jobs, most, order)
+        .map(({ id }) => id)
+        .join('');
+    expect(named(9)).toBe('cxbay');
+    // The next job stands before the older one.
+    expect(named(2)).toBe('cxb');
+    expect(named(9, { column: 'name', down: false })).toBe('xycba');
   });
 
   test('what has nothing in a column stands last, either way', () => {
