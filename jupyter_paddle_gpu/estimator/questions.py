@@ -78,6 +78,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Let less happen before the first step: fewer samples, games or turns of the loop.",
         ),
         Message(
+            code="operator_of_gpus",
+            text="The operator {operator} is only in a Paddle for GPUs: its step cannot be traced by the one here.",
+            hint="Estimate with the plain layers that it stands for: they take as much or more.",
+        ),
+        Message(
             code="cell_failed",
             text="The cell fails when it is run up to the first training step: {error}: {message}",
             hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",

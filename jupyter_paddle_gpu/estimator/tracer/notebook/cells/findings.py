@@ -159,6 +159,8 @@ class Findings:
                 self.ask_absent()
             case _ if absorbing.is_of_data(problem) and not absorbing.is_refusal(problem, self._session):
                 self._session.of(StepWatch).asked()
+            case _ if operator := stops.only_on_gpus(problem, self._session):
+                self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
             case _:
                 params = {"error": type(problem).__name__, "message": said(problem)}
                 self._fail(cell, problem, "cell_failed", params)

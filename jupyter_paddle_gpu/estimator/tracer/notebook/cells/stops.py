@@ -41,6 +41,11 @@ _BY_DIMENSIONS = re.compile(
 whatever its numbers are."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
+_ONLY_ON_GPUS = re.compile(
+    r"ops\.legacy' has no attribute '(?P<name>\w+)'|Check data type error for op: (?P<op>\w+), .*expected_dtype: +\(at",
+    re.DOTALL,
+)
+"""What a Paddle for CPUs says of an operator that it has under no name or no kernel of."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
@@ -74,7 +79,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     """
     is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
     is_apart = session.of(AbsentModules).modules or passed_by
-    if is_resized or (is_apart and not is_certain(problem, session, told=told)):
+    if only_on_gpus(problem, session) or is_resized or (is_apart and not is_certain(problem, session, told=told)):
         return False
     is_of_shapes = session.is_refusal(problem) or _UNPACKED.match(str(problem)) is not None
     assumed = session.assumed - {SELECTED} if told else session.assumed
@@ -108,6 +113,12 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     if not told and not session.assumed.isdisjoint((SIZES, SELECTED)):
         return False
     return session.is_refusal(problem) or is_of_types(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
+
+
+def only_on_gpus(problem: BaseException, session: Session) -> str:
+    """The operator that the device has which the estimate is for, and that this Paddle for CPUs lacks; empty: none."""
+    found = _ONLY_ON_GPUS.search(str(problem)) if session.target == "gpu" else None
+    return (found["name"] or found["op"]).removesuffix("_grad") if found else ""
 
 
 def is_by_type(problem: BaseException) -> bool:

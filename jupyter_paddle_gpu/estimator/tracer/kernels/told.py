@@ -1,0 +1,86 @@
+"""Operators that are told as a whole: only a GPU has kernels of them, and the program builder of a Paddle for CPUs says
+nothing of an operator that it has no kernel of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from paddle.autograd import PyLayer
+
+from ..memory.dtypes import name_of
+from ..memory.operators import ORIGINAL_OPS
+from .rules import Meta, Rule, Traced
+
+Transient = tuple[int, int]
+"""The least and the most bytes that a kernel takes while it runs."""
+
+
+class Told(NamedTuple):
+    """One call of such an operator.
+
+    Attributes:
+        name: of the operator.
+        results: shapes and types.
+        hidden: so many of the last results are the gradient's alone: none comes back for them.
+        differentiated: so many of the first operands have gradients.
+        kept: operands, by place, that the gradient's kernel reads; it reads the hidden results, too.
+        keeps_result: whether it reads the first result.
+        flops: of the operator and of its gradient's kernel.
+        transient: of both.
+    """
+
+    name: str
+    results: tuple[Meta, ...]
+    hidden: int
+    differentiated: int
+    kept: tuple[int, ...]
+    keeps_result: bool
+    flops: tuple[int, int]
+    transient: tuple[Transient, Transient] = ((0, 0), (0, 0))
+
+
+class _Kernel(PyLayer):  # type: ignore[misc]  # Paddle is untyped here
+    """The operator and its gradient's kernel."""
+
+    @staticmethod
+    def forward(context: Any, session: Traced, told: Told, *operands: Any) -> Any:
+        """All results."""
+        made = session.run(told.name, told.results, operands, flops=told.flops[0], gpu=told.transient[0])
+        hidden = made[len(made) - told.hidden :]
+        context.save_for_backward(*(operands[place] for place in told.kept), *made[: told.keeps_result], *hidden)
+        context.mark_non_differentiable(*hidden)
+        context.set_materialize_grads(False)
+        context.told = session, told, [meta(one) for one in operands[: told.differentiated]], len(operands)
+        return tuple(made)
+
+    @staticmethod
+    def backward(context: Any, *incoming: Any) -> Any:
+        """Gradients of the first operands."""
+        session, told, metas, count = context.told
+        reads = [*context.saved_tensor(), *(one for one in incoming if one is not None)]
+        made = session.run(f"{told.name}_grad", metas, reads, flops=told.flops[1], gpu=told.transient[1])
+        return *made, *[None] * (count - told.differentiated)
+
+
+def meta(tensor: Any) -> Meta:
+    """Shape and name of the element type."""
+    return tuple(tensor.shape), name_of(tensor.dtype)
+
+
+def run(session: Traced, told: Told, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The results, as tensors that gradients flow through."""
+    return tuple(_Kernel.apply(session, told, *operands))
+
+
+def only_on_gpu(name: str, kernel: Callable[..., Any]) -> Rule:
+    """What stands for an operator: for a GPU `kernel(session, *args)`, else what Paddle says where it has no kernel."""
+
+    def instead(session: Traced, original: Any, *args: Any) -> Any:
+        if session.target == "gpu":
+            return kernel(session, *args)
+        return session.call(name, ORIGINAL_OPS[name], args, {})
+
+    instead.__doc__ = kernel.__doc__
+    return Rule(instead=instead)
