@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..domain.messages import Message
 
+AT_MOST = "_at_most"
+"""What the code of a note ends with whose steps are kept in a collection that takes so many (`deque(maxlen=100)`)."""
 LEFT_BEHIND = (
     Message(
         code="batches_left",
@@ -22,6 +24,17 @@ LEFT_BEHIND = (
         text="Each of the first steps keeps {size} of what it made; if all do, that much comes with every step, which "
         "is not in this figure.",
         hint="Keep numbers in place of tensors (`x.item()`), or clear the list when it is read.",
+    ),
+    Message(
+        code="graphs_kept" + AT_MOST,
+        text="The last {most} steps keep their graphs of {operations} operations{place}: {size} of the machine's own "
+        "memory once there are so many, which is not in this figure.",
+        hint="Keep the number in place of the tensor: `losses.append(loss.item())`, `total += loss.item()`.",
+    ),
+    Message(
+        code="steps_kept" + AT_MOST,
+        text="The last {most} steps are kept in part: {size} once there are so many, which is not in this figure.",
+        hint="Keep numbers in place of tensors (`x.item()`), or fewer of them.",
     ),
 )
 """Sentences of the notes by code; each has a size in bytes."""

@@ -14,7 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
-from .step_notes import LEFT_BEHIND
+from .step_notes import AT_MOST, LEFT_BEHIND
 from .trace import TracedNote, TracedQuestion
 
 WHOLE_GRAPH = "whole_graph"
@@ -353,9 +353,9 @@ def note(traced: TracedNote) -> Message:
     params: dict[str, Param] = {**traced.params}
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
-    if traced.code in _SIZED:
-        params["size"] = human(int(params["size"]))  # type: ignore[arg-type]
-    code = traced.code
+    code = traced.code + AT_MOST if "most" in params else traced.code
+    if code in _SIZED:
+        params["size"] = human(int(params["size"]) * int(params.get("most", 1)))  # type: ignore[arg-type]
     if code in _PLACED:
         where = {name: params[name] for name in ("cell", "line") if name in params}
         params["place"] = msgspec.structs.replace(_PLACE, params=where) if len(where) == 2 else ""

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ..messages import Message, Param
 
-_TAIL = re.compile(r"\s*(\[Hint: Expected .*|\[operator < \w+ > error\].*|\(at /\w*paddle/.*)$", re.DOTALL)
+_TAIL = re.compile(r"\s*(\[Hint: Expected .*|\[operator < \w+ > error\].*|[(\[](?:at )?/\w*paddle/.*)$", re.DOTALL)
 """Where Paddle goes on with its own source: a condition in C++, a file and a line of it."""
 
 
@@ -84,6 +84,60 @@ _ROWS: Final = (
     _row(
         r"^ValueError: all input arrays must have the same shape",
         "A batch is made of samples of one shape. Resize or pad them in the data set's `__getitem__`.",
+    ),
+    _row(
+        r"must be Tensor, but got (?P<given>numpy\.ndarray|list|tuple|float|int)\b",
+        "A tensor is wanted there, and {given} comes in. Make it one first: `paddle.to_tensor(…)`, or "
+        "`paddle.stack(…)` of a list of tensors.",
+    ),
+    _row(
+        r"^AttributeError: '(?:numpy\.)?(?:float|int)\d*' object has no attribute 'backward'",
+        "The loss has become a plain number on the way, and no gradient flows back through one. Compute it of tensors "
+        "by Paddle's functions, without `numpy()`, `item()`, `float()` or numpy's own.",
+    ),
+    _row(
+        r"The TensorWrappers of \w+ do not exist",
+        "A loss goes backward once. Compute it anew in each round of the loop; where one is to go backward twice, the "
+        "first time is `loss.backward(retain_graph=True)`.",
+    ),
+    _row(
+        r"parameters argument given to the Optimizer should not be None",
+        "The optimizer has to know what it trains: `parameters=net.parameters()`.",
+    ),
+    _row(
+        r"got an unexpected keyword argument '(?P<given>lr|dim|dims|in_features|keepdims)'",
+        "Paddle has other words there than PyTorch and numpy: `learning_rate` for `lr`, `axis` for `dim`, `keepdim` "
+        "for `keepdims`. In place of `{given}`, take the one of its help page.",
+    ),
+    _row(
+        r"^AttributeError: 'Model' object has no attribute 'compile'",
+        "What Keras calls `compile` is `model.prepare(optimizer, loss, metrics)` in Paddle.",
+    ),
+    _row(
+        r"^AttributeError: module 'paddle\.nn' has no attribute 'Dense'",
+        "What Keras calls `Dense(outputs)` is `Linear(inputs, outputs)` in Paddle.",
+    ),
+    _row(
+        r"\"CrossEntropyWithSoftmax\w*\" is not implemented for data type|embedding input only support int32 and int64",
+        "Whole numbers are wanted there: `.astype('int64')`.",
+    ),
+    _row(
+        r"^IndexError: (?:too many indices for array: array is 0-dimensional|invalid index to scalar)",
+        "In Paddle 3 a loss is a number without dimensions, so it has no `[0]`: write `loss.item()` in place of "
+        "`loss.numpy()[0]`.",
+    ),
+    _row(
+        r"label's dimensions of AccuracyOp must be 2",
+        "`paddle.metric.accuracy` takes labels of shape [batch, 1]: `label.unsqueeze(1)`.",
+    ),
+    _row(
+        r"There is no grad op for inputs|input does not appear in the backward graph",
+        "No gradient leads from there to what was asked for. Say it before the model is called: "
+        "`x.stop_gradient = False`.",
+    ),
+    _row(
+        r"learning rate can't be LRScheduler when invoke this API",
+        "A scheduler sets the rate by itself. Leave `set_lr` out, or give the optimizer a number.",
     ),
     _row(
         r"^NameError: (?:cannot access free variable|name) '(?P<name>\w+)'",

@@ -10,12 +10,28 @@ import paddle.nn.functional as F
 import pytest
 from paddle import nn
 from paddle.dataset.common import download
+from paddle.metric import accuracy
 from paddle.utils.download import get_weights_path_from_url
 
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.mistakes.explanations import next_step, plain
 from jupyter_paddle_gpu.domain.mistakes.stops import Stop
 from jupyter_paddle_gpu.i18n import translator
+
+
+def twice(loss):
+    loss.backward()
+    loss.backward()
+
+
+def learnt():
+    return nn.Linear(3, 5)(paddle.rand([4, 3]))
+
+
+def scheduled():
+    rate = paddle.optimizer.lr.StepDecay(0.1, 2)
+    return paddle.optimizer.SGD(rate, parameters=nn.Linear(1, 1).parameters())
+
 
 MISTAKES = {
     "labels": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.to_tensor([1, 2, 9, 3])), "5 outputs"),
@@ -32,6 +48,20 @@ MISTAKES = {
     "shapes": (lambda: paddle.rand([4, 5]) + paddle.rand([4, 3]), "[4, 5] and [4, 3]"),
     "reshape": (lambda: paddle.rand([4, 5]).reshape([3, 7]), "the shape [3, 7]"),
     "samples": (lambda: np.stack([np.zeros(2), np.zeros(3)]), "__getitem__"),
+    "an array": (lambda: nn.Linear(4, 2)(np.zeros((2, 4), "float32")), "and numpy.ndarray comes in"),
+    "a number for a loss": (lambda: float(paddle.ones([])).backward(), "without `numpy()`"),
+    "numpy's number for a loss": (lambda: np.mean(paddle.ones([2]).numpy()).backward(), "without `numpy()`"),
+    "backward twice": (lambda: twice((paddle.create_parameter([2], "float32") ** 2).sum()), "retain_graph=True"),
+    "nothing to train": (lambda: paddle.optimizer.Adam(0.1), "parameters=net.parameters()"),
+    "PyTorch's word": (lambda: paddle.optimizer.Adam(lr=0.1), "`learning_rate`"),
+    "Keras's compile": (lambda: paddle.Model(nn.Linear(1, 1)).compile(), "model.prepare("),
+    "Keras's layer": (lambda: nn.Dense(3), "`Linear(inputs, outputs)`"),
+    "labels with fractions": (lambda: F.cross_entropy(learnt(), paddle.ones([4])).backward(), ".astype('int64')"),
+    "numbers with fractions": (lambda: nn.Embedding(10, 4)(paddle.rand([4])), ".astype('int64')"),
+    "Paddle 2's loss": (lambda: paddle.rand([4]).mean().numpy()[0], "`loss.item()`"),
+    "accuracy": (lambda: accuracy(paddle.rand([4, 5]), paddle.ones([4], "int64")), "unsqueeze(1)"),
+    "a gradient of a batch": (lambda: paddle.grad(learnt().sum(), paddle.to_tensor([1.0])), "stop_gradient = False"),
+    "a rate beside a scheduler": (lambda: scheduled().set_lr(0.1), "Leave `set_lr` out"),
     "name": (lambda: eval("optimiser"), "optimiser has to be defined"),
     "data set": (lambda: download("http://127.0.0.1:9/mnist.gz", "none", "0"), "`~/.cache/paddle/dataset`"),
     "weights": (lambda: get_weights_path_from_url("http://127.0.0.1:9/a.pdparams"), "`~/.cache/paddle/hapi/weights`"),

@@ -102,7 +102,7 @@ def _maker(runtime: Tensors, tensor: Any) -> str:
     record = None if state.array.storage is None else state.array.storage.record
     if state.node is not None or not tensor.stop_gradient or tensor.persistable or record is None:
         return ""
-    if record.op in _OF_LEAVES:
+    if record.op in _OF_LEAVES and not state.is_read:
         return ""
     return record.op if record.shape == state.array.shape else "a view"
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, Protocol
 
+import numpy as np
 import paddle
 from paddle.base import core
 
@@ -122,8 +123,8 @@ class State:
     """Everything the tracer knows about one tensor object."""
 
     __slots__ = (
-        *("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "node", "reduced", "retains"),
-        *("slot", "writes"),
+        *("__weakref__", "accumulation", "array", "grad", "grad_is_stale", "hooks", "is_read", "node", "reduced"),
+        *("retains", "slot", "writes"),
     )
 
     def __init__(self, array: Array) -> None:
@@ -137,6 +138,8 @@ class State:
         """`clear_gradient(set_to_zero=True)` was called: the memory stays, the next gradient replaces it."""
         self.hooks: dict[int, Any] = {}
         self.retains = False
+        self.is_read = False
+        """Whether a loader has read it: eager mode gives it nothing of autograd's until a gradient is asked for."""
         self.accumulation: Any = None
         self.reduced: list[Any] = []
         """Called when the leaf's gradient has been accumulated (`_register_backward_hook`)."""
@@ -162,6 +165,17 @@ def without_memory(shape: Shape, dtype: str) -> Any:
 def known_state(tensor: Any) -> State | None:
     """The state of a tensor, None for one that was never seen."""
     return tensor.__dict__.get(ATTRIBUTE)  # type: ignore[no-any-return]
+
+
+def storage_of(held: Any) -> Storage | None:
+    """The storage of a tensor, or of the array of numpy that `Tensor.numpy()` made, which has it below its views."""
+    if isinstance(held, _TENSOR):
+        state = known_state(held)
+        return None if state is None else state.array.storage
+    while isinstance(held, np.ndarray):
+        held = held.base
+    found = getattr(held, "storage", None)
+    return found if isinstance(found, Storage) else None
 
 
 def elements(tensor: Any) -> int:

@@ -51,7 +51,7 @@ class _Copied:
     """Numbers of an array as they lie in memory of Paddle's allocator, which goes with the last array that shows it."""
 
     def __init__(self, numbers: Any, storage: Storage) -> None:
-        self._numbers, self._storage = numbers, storage
+        self._numbers, self.storage = numbers, storage
         self.__array_interface__ = numbers.__array_interface__
 
 

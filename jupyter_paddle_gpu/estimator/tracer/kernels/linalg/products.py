@@ -208,6 +208,11 @@ _LEGACY = "FLAGS_use_legacy_linear"
 def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it, its flag
     does not ask for the two of before 3.3, and no second gradient is asked for, which is not known."""
+    if not isinstance(x, paddle.Tensor):  # refused by its own name, before anything else is looked at
+        try:
+            return original(x, weight, bias)
+        except (TypeError, ValueError) as problem:
+            raise session.refused(problem) from None
     is_one = session.target == "gpu" and hasattr(_C_ops, "linear_v2") and not session.differentiates_twice
     is_one = is_one and not any(paddle.get_flags(_LEGACY).values())
     if bias is not None and is_one:

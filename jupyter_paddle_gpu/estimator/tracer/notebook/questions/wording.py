@@ -96,7 +96,7 @@ def said(problem: BaseException) -> str:
     # Of Python that does not parse, the place is told beside it, with cells counted as people do.
     whole = problem.msg if isinstance(problem, SyntaxError) else str(problem)
     text = whole.rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
-    text = re.sub(r"-{5,}|\(at [^()]*\)", " ", text)
+    text = re.sub(r"-{5,}|\(at [^()]*\)|\[operator < \w+ > error\]", " ", text)
     text = _STAND_INS.sub(lambda found: _STAND_FOR[found[0]], text)
     return " ".join(text.split())[:400]
 

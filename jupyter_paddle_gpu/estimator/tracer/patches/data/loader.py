@@ -351,7 +351,8 @@ def _arrived(runtime: Tensors, loader: Any, made: Made) -> Any:
     if runtime.of(StaticGraphs).is_on:
         return static_graphs.fed(made.shape, made.dtype)
     tensor = runtime.create("to_tensor", made.shape, made.dtype, made.value, "inputs")
-    storage = runtime.state(tensor).array.storage
+    state = runtime.state(tensor)
+    state.is_read, storage = loader is not None, state.array.storage
     if storage is not None and runtime.target == "cpu" and _shares_memory(loader):
         storage.record.bytes = 0
     return tensor

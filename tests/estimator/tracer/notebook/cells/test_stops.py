@@ -178,6 +178,11 @@ REFUSED |= {
     "the gradient of a sum that wants none": training(
         x="paddle.rand([4, 4]) * 2", loss="paddle.grad(net(x).mean(), x, create_graph=True)[0].mean()"
     ),
+    "the gradient of a loader's batch": training(
+        x="next(iter(paddle.io.DataLoader(paddle.io.TensorDataset([paddle.rand([9, 4])]), batch_size=4)))[0]",
+        loss="paddle.grad(net(x).mean(), x, create_graph=True)[0].mean()",
+    ),
+    "an array for a layer": training(x="np.ones((4, 4), 'float32')"),
     "no gradient for a word": training(
         x="paddle.rand([4, 4]); x.stop_gradient = False",
         loss="paddle.grad(net(x).mean(), x, no_grad_vars='x')[0].mean()",
