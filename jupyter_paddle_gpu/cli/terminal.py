@@ -201,16 +201,13 @@ class TerminalFace(Face):
 
     def watch(self, view: Callable[[], View], seconds: float) -> None:
         """In one place of a terminal; in a pipe one below the other. Ctrl-C ends it."""
-        from rich.live import Live
+        from ..commands.drawing import in_place
 
         if not sys.stdout.isatty():
             while True:
                 self.show(view(), as_json=False)
                 wait(seconds)
-        with Live(view().rich(self.say), console=self.console, auto_refresh=False) as live:
-            while True:
-                wait(seconds)
-                live.update(view().rich(self.say), refresh=True)
+        in_place(lambda: view().rich(self.say), self.console, lambda: wait(seconds))
 
     def is_watched(self) -> bool:
         """A terminal, and no pipe."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from rich import box
@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 FOLDED_CELLS = 14
 """A column that folds keeps so much width as long as other columns can go."""
@@ -21,6 +21,16 @@ GAP_CELLS = 3
 def sentence(words: str, style: str = "") -> Text:
     """A line that the terminal itself folds: commands and addresses in it can be copied, Chinese fills its rows."""
     return Text(words, style=style, no_wrap=True, overflow="ignore")
+
+
+def in_place(view: Callable[[], RenderableType], console: Console, wait: Callable[[], object]) -> None:
+    """Draw something anew in one place of a terminal, after each `wait`, until that is interrupted."""
+    from rich.live import Live
+
+    with Live(view(), console=console, auto_refresh=False) as live:
+        while True:
+            wait()
+            live.update(view(), refresh=True)
 
 
 class FittingTable:

@@ -16,6 +16,9 @@ from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import FactValue, Place
 from ..domain.what_ifs import AmpLevel
 
+ON_CPU = "on_cpu"
+"""Under this name the trace of live objects for a GPU holds the one for the CPU: who traced does not know which of them
+will be shown."""
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
 
 

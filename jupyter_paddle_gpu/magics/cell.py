@@ -138,11 +138,19 @@ class CellFace(Face):
                                           for one in estimate.questions if one.name])  # fmt: skip
 
     def watch(self, view: Callable[[], View], seconds: float) -> None:
-        """The same output anew; interrupting the cell leaves the last one."""
+        """The same output anew, in a terminal the same lines; interrupting the cell leaves the last one."""
         from IPython.display import DisplayHandle
 
         from .result import Result
 
+        if getattr(self._shell, "kernel", None) is None:  # a terminal takes no updates of what is displayed
+            from rich.console import Console
+
+            from ..commands.drawing import in_place
+
+            with contextlib.suppress(KeyboardInterrupt):
+                in_place(lambda: view().rich(self.say), Console(highlight=False), lambda: time.sleep(seconds))
+            return
         shown = DisplayHandle()  # type: ignore[no-untyped-call]
         shown.display(Result(view(), self.say))  # type: ignore[no-untyped-call]
         with contextlib.suppress(KeyboardInterrupt):

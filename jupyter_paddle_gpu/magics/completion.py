@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
 _OURS = re.compile(r"\s*%{1,2}paddle_gpu\s")
+_BEGUN = re.compile(r"\s*(%{1,2})(p\w*)$")
+_NAME = "paddle_gpu"
 _FILES = (".ipynb", ".py")
 
 
@@ -25,7 +27,10 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     @context_matcher(identifier="paddle_gpu_matcher")  # type: ignore[untyped-decorator]
     def match(context: Any) -> dict[str, Any]:
         line: str = context.line_with_cursor[: context.cursor_position]
-        return _matched(shell, line) if _OURS.match(line) else {"completions": []}
+        if _OURS.match(line):
+            return _matched(shell, line)
+        begun = _BEGUN.match(line)
+        return _named(shell, *begun.groups()) if begun else {"completions": []}
 
     matchers = shell.Completer.custom_matchers
     matchers[:] = [one for one in matchers if getattr(one, "matcher_identifier", "") != match.matcher_identifier]
@@ -45,6 +50,15 @@ def _matched(shell: InteractiveShell, line: str) -> dict[str, Any]:
         "matched_fragment": typed,
         "suppress": True,
     }
+
+
+def _named(shell: InteractiveShell, signs: str, typed: str) -> dict[str, Any]:
+    """The magic's own name, beside what else begins so: IPython tells no magic that it has yet to load."""
+    from IPython.core.completer import SimpleCompletion
+
+    if not _NAME.startswith(typed) or _NAME in shell.magics_manager.magics["line"]:
+        return {"completions": []}
+    return {"completions": [SimpleCompletion(signs + _NAME, type="magic")], "matched_fragment": signs + typed}
 
 
 def _words(line: str) -> list[str]:

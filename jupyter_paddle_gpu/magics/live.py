@@ -20,6 +20,7 @@ from ..commands.face import View
 from ..commands.views.estimate import EstimateView
 from ..domain.errors import PaddleGpuError
 from ..domain.what_ifs import EstimateRequest, for_tracer
+from ..estimator.trace import ON_CPU
 from ..estimator.zygote.kernel import confine
 from .calls import Calls, calls_of
 
@@ -64,7 +65,7 @@ def fits_live(
     """The largest batch of a step made of the named objects on each device; raises as `estimate_live`."""
 
     def trace(batch: int | None) -> dict[str, Any]:
-        return trace_live(names, words, msgspec.structs.replace(request, batch_size=batch))
+        return trace_live(names, words, msgspec.structs.replace(request, batch_size=batch, target="gpu"))
 
     return face.services.fits_of(trace, request, devices)
 
@@ -72,7 +73,8 @@ def fits_live(
 def trace_live(
     names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest, cells: Iterable[str] = ()
 ) -> dict[str, Any]:
-    """The JSON of the trace of a step made of the named objects; raises as `estimate_live`.
+    """The JSON of the trace of a step made of the named objects; raises as `estimate_live`. Where no target is asked
+    for, it is that for a GPU, and holds the one for the CPU.
 
     Args:
         cells: of the notebook, whether they were executed or not; those that were are known to the kernel.
@@ -83,6 +85,9 @@ def trace_live(
     if "error" not in answer:
         sample = answer
         answer = in_child(lambda: _trace(objects, request, sample))
+        if request.target is None and "status" in answer:  # where it will be shown for is decided elsewhere
+            on_cpu = in_child(lambda: _trace(objects, msgspec.structs.replace(request, target="cpu"), sample))
+            answer |= {ON_CPU: on_cpu} if "status" in on_cpu else {}
     if "unclear" in answer:
         raise _inputs_unknown(words[0])
     if "error" in answer:

@@ -45,14 +45,14 @@ class Result:
     def __repr__(self) -> str:
         from io import StringIO
 
-        from rich.console import Console
+        from rich.console import Console, Group
 
         # Not rich's own Jupyter mode: it would display by itself what is only to be written down here.
         paper = StringIO()
         console = Console(
             file=paper, width=PLAIN_WIDTH, force_terminal=False, force_jupyter=False, no_color=True, highlight=False
         )
-        console.print(self._view.rich(self._say))
+        console.print(Group(self._view.rich(self._say)), crop=False)  # sentences go on to their end
         return typed_here("\n".join(row.rstrip() for row in paper.getvalue().rstrip().splitlines()))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:

@@ -7,9 +7,15 @@ import shutil
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
+
+from jupyter_paddle_gpu.commands import drawing
+from jupyter_paddle_gpu.commands.speech import Speech
+from jupyter_paddle_gpu.magics.cell import CellFace
+from jupyter_paddle_gpu.magics.result import Result
 
 from .conftest import STEP, TRAINING
 
@@ -70,6 +76,9 @@ def test_help_is_printed(kernel):
 def test_tab_completes_commands_options_names_and_notebooks_before_the_magic_was_used(kernel, tmp_path):
     shutil.copy(EXAMPLES / "wine_broken.ipynb", tmp_path)
     running = kernel()
+    assert running.complete("%padd") == ["%paddle_gpu"]
+    assert running.complete("%%padd") == ["%%paddle_gpu"]
+    assert "%%paddle_gpu" not in running.complete("%%q")
     assert running.complete("x = 1\n%paddle_gpu est") == ["estimate"]
     assert "gpus" in running.complete("%paddle_gpu ")
     assert running.complete("%%paddle_gpu estimate --batch") == ["--batch-size"]
@@ -109,6 +118,17 @@ def test_the_largest_batch_of_live_objects_is_found_and_a_slider_moves_the_estim
     )
     assert not errors, errors
     assert text.split() == ["''", "True", "64", str(fit["largest_batch"]), "True", "64", "True"]
+
+
+@pytest.mark.paddle
+def test_live_objects_are_estimated_for_where_they_would_train(kernel):
+    running = kernel()
+    running.run(TRAINING)
+    shown, on_cpu, on_gpu = (
+        json.loads(running.run(f"%paddle_gpu estimate net {target} --json")[0])["allocated_peak_bytes"]
+        for target in ("", "--target cpu", "--target gpu")
+    )
+    assert shown == on_cpu != on_gpu, "there is no GPU here, and a GPU's linear layer is one operator"
 
 
 @pytest.mark.paddle
@@ -273,3 +293,27 @@ def test_a_job_from_a_cell(kernel, tmp_path):
     assert 'href="#paddle-gpu-job=' in shown["text/html"]
     _, rich, _ = running.run("%paddle_gpu jobs last")
     assert "done" in rich[0]["text/plain"]
+
+
+def test_devices_are_watched_in_one_place_of_a_terminal(monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    looks = iter(["one", "two"])
+
+    class View:
+        def rich(self, say):
+            return next(looks, None) or _interrupt()
+
+    CellFace(SimpleNamespace()).watch(View, 0.0)
+    shown = capsys.readouterr().out
+    assert shown.index("one") < shown.index("\x1b[2K") < shown.index("two"), "the line is drawn over"
+
+
+def _interrupt():
+    raise KeyboardInterrupt
+
+
+def test_sentences_of_the_plain_text_go_on_to_their_end():
+    sentence = "What the notebook's own loop keeps besides " * 5 + "is not in it."
+    view = SimpleNamespace(data=None, rich=lambda say: drawing.sentence(sentence))
+    assert repr(Result(view, Speech("en"))) == sentence

@@ -15,6 +15,7 @@ from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import EstimateRequest, in_copy
+from ...estimator.trace import ON_CPU
 from ...matching.candidates import best_device, usable
 from ...matching.decision import without_device
 from ...matching.policy import Policy
@@ -165,7 +166,10 @@ class Estimating:
         Raises:
             PaddleGpuError: `bad_trace` (400).
         """
-        return self.estimator().of_trace(traced(trace), *self._settled(request, where))
+        request, accelerator = self._settled(request, where)
+        own = trace.get(ON_CPU) if request.target == "cpu" else None
+        whole = own or {name: value for name, value in trace.items() if name != ON_CPU}
+        return self.estimator().of_trace(traced(whole), request, accelerator)
 
     def fits(
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]

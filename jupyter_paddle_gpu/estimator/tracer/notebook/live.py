@@ -135,7 +135,23 @@ def _step(network: Any, loss: Any, optimizer: Any, batch: list[Any], targets: li
 
 
 def _in_fork(work: Callable[[], Answer]) -> Answer:
-    """What `work` returns in a forked child; raises what ended the child otherwise."""
+    """What `work` returns in a forked child; raises what ended the child otherwise.
+
+    A kernel has many threads, and what they hold when it is forked stays held in the child: one of some two hundred
+    traces that a slider asked for ended with signal 11, and a hundred later ones did not. It is forked once more then.
+    """
+    data, status = _forked(work)
+    if not data and status & 127:
+        data, status = _forked(work)
+    if not data:
+        message = f"the process of the trace ended with signal {status & 127}"
+        raise StepFailedError(message)
+    answer: Answer = pickle.loads(data)
+    return answer
+
+
+def _forked(work: Callable[[], Answer]) -> tuple[bytes, int]:
+    """What a child wrote of what `work` returned, and the status with which it ended."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -150,12 +166,7 @@ def _in_fork(work: Callable[[], Answer]) -> Answer:
     os.close(writing)
     with os.fdopen(reading, "rb") as pipe:
         data = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if not data:
-        message = f"the process of the trace ended with signal {status & 127}"
-        raise StepFailedError(message)
-    answer: Answer = pickle.loads(data)
-    return answer
+    return data, os.waitpid(child, 0)[1]
 
 
 def _listed(value: Any) -> list[Any]:

@@ -62,8 +62,12 @@ _SHORT = 3
 """Letters of a name that is near too many of Python's own: `net` is no slip of `next`."""
 _NOTED = frozenset(("data_absent", "dataset_stand_in", "value_failed"))
 """Notes on numbers that are not the notebook's own."""
-_PASSED_ON = (call_stack.TRACER + "undecided", call_stack.TRACER + "memory/values.py")
-"""Where numpy's functions are passed on to numpy, and Paddle's are run for real with numbers that are known."""
+_PASSED_ON = tuple(
+    call_stack.TRACER + place
+    for place in ("undecided", "memory/values.py", "notebook/cells/loops.py", "notebook/cells/rounds.py")
+)
+"""Where numpy's functions are passed on to numpy, Paddle's are run for real with numbers that are known, and a loop
+goes through what the notebook gave it (`for epoch in 3:`)."""
 _PATCHES = call_stack.TRACER + "patches"
 """Where what a function is called with is passed on to it as it is."""
 

@@ -182,6 +182,7 @@ REFUSED |= {
         x="next(iter(paddle.io.DataLoader(paddle.io.TensorDataset([paddle.rand([9, 4])]), batch_size=4)))[0]",
         loss="paddle.grad(net(x).mean(), x, create_graph=True)[0].mean()",
     ),
+    "a loop through a number": training().replace("range(4)", "4"),
     "an array for a layer": training(x="np.ones((4, 4), 'float32')"),
     "no gradient for a word": training(
         x="paddle.rand([4, 4]); x.stop_gradient = False",
