@@ -217,6 +217,7 @@ def tokens(root: Path) -> None:
     words = {"<|endoftext|>": 0, "a": 1, "b": 2, "ab": 3}
     for folder, vocabulary, merges in (
         (root / "llm" / "qwen0p5b", "vocab.json", "merges.txt"),
+        (root / "llm" / "gpt2medium", "vocab.json", "merges.txt"),
         (root / "slm" / "model_zoo" / "gpt-3", "gpt2-vocab.json", "gpt2-merges.txt"),
     ):
         folder.mkdir(parents=True, exist_ok=True)
@@ -230,10 +231,12 @@ def tokens(root: Path) -> None:
     (gpt / "data").mkdir(exist_ok=True)
     np.save(gpt / "data" / "made_ids.npy", np.ones(TEXTS * TOKENS, "uint16"))
     np.savez(gpt / "data" / "made_idx.npz", lens=np.full(TEXTS, TOKENS, "int32"))
-    (root / "llm" / "qwen0p5b" / "config.json").write_text(json.dumps(QWEN))
-    (root / "llm" / "qwen0p5b" / "tokenizer_config.json").write_text(
-        json.dumps({"tokenizer_class": "Qwen2Tokenizer", "eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>"})
-    )
+    for name, tokenizer_class, model in (("qwen0p5b", "Qwen2Tokenizer", QWEN), ("gpt2medium", "GPTTokenizer", GPT)):
+        ends = {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "unk_token": "<|endoftext|>"}
+        (root / "llm" / name / "config.json").write_text(json.dumps(model))
+        (root / "llm" / name / "tokenizer_config.json").write_text(
+            json.dumps({"tokenizer_class": tokenizer_class, **ends})
+        )
     (root / "llm" / "config" / "qwen" / "gpu_logs.json").write_text(json.dumps(PRETRAINING))
     sys.path.insert(0, str(root))
     from paddlenlp.data import indexed_dataset
@@ -363,6 +366,13 @@ QWEN = {
     "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
     "max_position_embeddings": 32768, "rope_theta": 1000000.0, "rms_norm_eps": 1e-6, "tie_word_embeddings": True,
 }  # fmt: skip
+GPT = {
+    "architectures": ["GPTForCausalLM"], "model_type": "gpt", "vocab_size": 50304, "hidden_size": 1024,
+    "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_act": "gelu",
+    "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 1024,
+    "type_vocab_size": 1, "initializer_range": 0.02, "eos_token_id": 0, "eol_token_id": 0,
+}  # fmt: skip
+"""`gpt2-medium-en` of the trainer's `gpt/configuration.py`."""
 PRETRAINING = {
     "model_name_or_path": "./qwen0p5b", "tokenizer_name_or_path": "./qwen0p5b", "input_dir": "./data",
     "output_dir": "./checkpoints/made_up", "per_device_train_batch_size": 1, "per_device_eval_batch_size": 2,

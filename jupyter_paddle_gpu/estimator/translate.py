@@ -221,6 +221,18 @@ NOTES: dict[str, Message] = {
             "NCCL's sources say of its buffers.",
         ),
         Message(
+            code="tensor_parallel",
+            text="The figure is for one of {devices} devices; {degree} of them share each divided layer.",
+            hint="Which part is whose follows Paddle's own layers, run without data; what their kernels for GPUs take "
+            "is read in Paddle's sources.",
+        ),
+        Message(
+            code="pipeline",
+            text="The figure is for the first of {stages} stages of a pipeline, which has {batches} micro-batches in "
+            "flight; {devices} devices train together.",
+            hint="A last stage with a wide output may take more: it is not followed.",
+        ),
+        Message(
             code="sharding_single",
             text="Sharding stage {stage} divides among several processes, and nothing says how many there are; the "
             "figure is that of a device which holds everything.",

@@ -17,7 +17,12 @@ from typing import Any
 import paddle
 import paddle.distributed as dist
 from paddle.base import core
+from paddle.distributed import parallel
+from paddle.distributed.fleet.layers.mpu import mp_ops
 from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_parallel_optimizer
+from paddle.distributed.fleet.meta_parallel import tensor_parallel
+from paddle.distributed.fleet.meta_parallel.parallel_layers import pp_layers
+from paddle.distributed.fleet.meta_parallel.pp_utils import p2p_communication as p2p
 from paddle.distributed.fleet.meta_parallel.sharding import (
     group_sharded_optimizer_stage2 as stage2,
 )
@@ -65,9 +70,67 @@ def sharded(*args: Any, **kwargs: Any) -> Any:
         paddle.get_device, core.is_compiled_with_cuda, paddle.Tensor.cpu = before
 
 
+# Kernels that a CPU has not: by what their GPU sources allocate.
+
+
+class _Gathered(paddle.autograd.PyLayer):
+    """`c_concat`: what all sent, one behind the other, then side by side; its gradient is the own part (`c_split`)."""
+
+    @staticmethod
+    def forward(ctx: Any, tensor: Any, rank: int, size: int, group: int) -> Any:
+        ctx.part = rank, size
+        shape = list(tensor.shape)
+        gathered = paddle.empty([shape[0] * size, *shape[1:]], tensor.dtype)
+        dist.stream.all_gather(gathered, tensor, group=dist.get_group(group))
+        return paddle.concat([gathered[i * shape[0] : (i + 1) * shape[0]] for i in range(size)], axis=-1)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        rank, width = ctx.part[0], grad.shape[-1] // ctx.part[1]
+        return grad[..., rank * width : (rank + 1) * width].contiguous()
+
+
+def at_once(asked: list[Any]) -> None:
+    """Stages of a pipeline send and receive: what goes out first, since gloo's receiving waits."""
+    for one in sorted(asked, key=lambda one: one.op is not p2p._send_on_calc_stream):
+        (dist.send if one.op is p2p._send_on_calc_stream else dist.recv)(one.tensor, one.peer, one.group)
+
+
+def share_layers() -> None:
+    """Layers that processes share, and those that they have one behind the other, on a CPU."""
+    paddle._C_ops.c_identity = lambda tensor, *_: tensor.clone()
+    paddle._C_ops.c_concat = lambda tensor, rank, size, group, *_: _Gathered.apply(tensor, rank, size, group)
+
+    def identity_back(ctx: Any, grad: Any) -> Any:
+        dist.all_reduce(grad, group=ctx.group)
+        return grad
+
+    def summed(ctx: Any, tensor: Any, group: Any, *rest: Any) -> Any:
+        ctx.ring_id, ctx.skip_c_identity_dynamic = group.id, rest[-1]
+        dist.all_reduce(tensor, group=group)
+        return tensor
+
+    mp_ops.c_identity_eager.backward = staticmethod(identity_back)
+    mp_ops.mp_allreduce_eager.forward = staticmethod(summed)
+    p2p.batch_send_recv_on_calc_stream = at_once
+    parallel.ParallelEnv._device_id = 0
+    recompute = pp_layers.recompute_hybrid
+
+    def recomputed(*args: Any, **kwargs: Any) -> Any:
+        device, paddle.get_device = paddle.get_device, lambda: "gpu:0"
+        try:
+            return recompute(*args, **kwargs)
+        finally:
+            paddle.get_device = device
+
+    pp_layers.recompute_hybrid = recomputed
+    tensor_parallel.broadcast_input_data = lambda groups, *inputs, **named: (inputs, named)
+
+
 def main() -> None:
     sources = json.load(sys.stdin)
     dist.sharding.group_sharded_parallel = sharded
+    share_layers()
     paddle.Tensor.cuda = lambda tensor, *_: tensor
     for module in (storage, stage3, utils):
         module.device_guard = lambda *_: contextlib.nullcontext()

@@ -273,13 +273,16 @@ class Backward:
         if state.hooks:
             grad, by = self._call_hooks(state.hooks, grad)
             grad = grad if by is None else Hooked(grad, by)
-        if state.grad is None or state.grad_is_stale:
+        if grad.storage is None:  # a hook has cleared it, as fleet's does that keeps gradients in float32
+            pass
+        elif state.grad is None or state.grad_is_stale:
             state.grad = grad
         else:
             state.grad = self._runtime.add_gradient(state.grad, grad)
         state.grad_is_stale = False
         tensor = node.tensor()
-        if tensor is not None and tensor.persistable and state.grad.storage is not None:
-            state.grad.storage.record.kind = "gradients"
+        kept = None if state.grad is None else state.grad.storage
+        if tensor is not None and tensor.persistable and kept is not None:
+            kept.record.kind = "gradients"
         for reduce in state.reduced:
             reduce()

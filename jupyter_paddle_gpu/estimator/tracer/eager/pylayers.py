@@ -86,6 +86,9 @@ def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any)
     context = Context()
     tracer = framework.global_var._dygraph_tracer_
     recording = tracer._has_grad
+    # Before forward, as eager_py_layer.cc does: a pipeline's recomputation has it put its outputs into an argument.
+    tensors = [t for t in _flat([*args, *kwargs.values()]) if isinstance(t, paddle.Tensor)]
+    wants = [recording and not t.stop_gradient for t in tensors]
     tracer._has_grad = False
     try:
         outputs = kind.forward(context, *args, **kwargs)
@@ -95,8 +98,6 @@ def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any)
         raise
     finally:
         tracer._has_grad = recording
-    tensors = [t for t in _flat([*args, *kwargs.values()]) if isinstance(t, paddle.Tensor)]
-    wants = [recording and not t.stop_gradient for t in tensors]
     if not any(wants):
         return outputs
     node = PyLayerNode(kind, context, runtime.ledger.layer)

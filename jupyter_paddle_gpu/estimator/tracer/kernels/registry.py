@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import ModuleType
 
-from . import arithmetic, creation, fourier, indexing, layout, optimizer, reduction, selection
+from . import arithmetic, collectives, creation, fourier, indexing, layout, optimizer, reduction, selection
 from .linalg import decomposition, einsum, least_squares, products, singular
 from .nn import activation, attention, convolution, fused, loss, normalisation, recurrent, vision
 from .rules import Operator, Rule
 
 FAMILIES: tuple[ModuleType, ...] = (
-    activation, arithmetic, attention, convolution, creation, decomposition, einsum, fourier, fused, indexing,
-    layout, least_squares, loss, normalisation, optimizer, products, recurrent, reduction, selection, singular, vision,
+    activation, arithmetic, attention, collectives, convolution, creation, decomposition, einsum, fourier, fused,
+    indexing, layout, least_squares, loss, normalisation, optimizer, products, recurrent, reduction, selection,
+    singular, vision,
 )  # fmt: skip
 PLAIN = Rule()
 """Of a kernel that nobody has declared."""

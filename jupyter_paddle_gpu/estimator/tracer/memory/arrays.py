@@ -148,10 +148,15 @@ class State:
 def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
     """A `paddle.Tensor` without memory that stands for the array."""
     tensor = _TENSOR.__new__(_TENSOR)
-    _fill(tensor, VAR_TYPE[array.dtype], list(array.shape), "", _DENSE, False)
+    stand_for(tensor, array)
     tensor.stop_gradient = stop_gradient
-    setattr(tensor, ATTRIBUTE, State(array))
     return tensor
+
+
+def stand_for(tensor: Any, array: Array, name: str = "") -> None:
+    """Have a tensor that nothing was made of yet stand for the array."""
+    _fill(tensor, VAR_TYPE[array.dtype], list(array.shape), name, _DENSE, False)
+    setattr(tensor, ATTRIBUTE, State(array))
 
 
 def without_memory(shape: Shape, dtype: str) -> Any:

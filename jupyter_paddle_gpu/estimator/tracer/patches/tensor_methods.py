@@ -10,11 +10,22 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from .. import call_stack
 from ..eager import python_operators, sparse_gradients
 from ..eager.autograd import edge_of
 from ..eager.indexing import get_item, set_item
 from ..eager.runtime import Runtime
-from ..memory.arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, contiguous_strides, known_state, new_tensor
+from ..memory.arrays import (
+    ATTRIBUTE,
+    ORIGINAL,
+    Array,
+    State,
+    allocate,
+    contiguous_strides,
+    known_state,
+    new_tensor,
+    stand_for,
+)
 from ..memory.dtypes import name_of
 from ..memory.operators import call
 from ..session import paused
@@ -118,6 +129,20 @@ def _share_buffer_to(runtime: Runtime, original: Any, tensor: Any, target: Any) 
         array.storage.record.kind = "parameters"
 
 
+def _made(runtime: Runtime, original: Any, tensor: Any, *args: Any, **kwargs: Any) -> None:
+    """`core.eager.Tensor(value=tensor, …)`: another name for what lies on the device already (InitTensorWithTensor in
+    pybind/eager.cc), as gradients in float32 are made that fleet keeps beside a parameter (`main_grad`)."""
+    value = kwargs.get("value", args[0] if args else None)
+    state = known_state(value) if isinstance(value, paddle.Tensor) else None
+    if state is None:
+        original(tensor, *args, **kwargs)
+        return
+    name = kwargs.get("name") or ""
+    stand_for(tensor, state.array, name)
+    if state.array.storage is not None and name.startswith("main_grad@"):
+        state.array.storage.record.kind = "gradients"
+
+
 def _slice(runtime: Runtime, original: Any, tensor: Any, begin: int, end: int) -> Any:
     """Rows of a tensor, in its memory."""
     array = runtime.state(tensor).array
@@ -157,9 +182,15 @@ def _grad(runtime: Runtime, original: Any, tensor: Any) -> Any:
     state = known_state(tensor)
     if state is None or state.grad is None:
         return None
-    if state.node is None:
+    if state.node is None and not _is_passed_on():
         runtime.of(StepWatch).gradient_used(tensor)
     return new_tensor(state.grad, stop_gradient=False)
+
+
+def _is_passed_on() -> bool:
+    """Whether Paddle's fleet asks: recomputation and stages of a pipeline give on what arrived, and update nothing."""
+    frame = call_stack.of_paddle()
+    return frame is not None and str(frame.f_globals.get("__name__")).startswith("paddle.distributed.fleet.")
 
 
 def _clear_gradient(runtime: Runtime, original: Any, tensor: Any, set_to_zero: Any = True) -> None:
@@ -248,7 +279,7 @@ _TRACED: dict[str, Method] = {
     "copy_": _copy_, "_share_underline_tensor_to": _share_to, "_share_buffer_to": _share_buffer_to,
     "_unsafe_share_buffer_to": _share_to,
     "_slice": _slice, "_copy_gradient_from": _copy_gradient_from, "_register_backward_hook": _register_backward_hook,
-    "set_tensor": _set_tensor, "set_value": _set_value, "_is_initialized": _is_initialized,
+    "__init__": _made, "set_tensor": _set_tensor, "set_value": _set_value, "_is_initialized": _is_initialized,
     "_is_dense_tensor_hold_allocation": _is_initialized,
     "_grad_ivar": _grad, "clear_gradient": _clear_gradient, "_zero_grads": _clear_gradient,
     "_register_grad_hook": _register_grad_hook, "_remove_grad_hook": _remove_grad_hook,

@@ -23,6 +23,8 @@ _RANKS = ("PADDLE_TRAINER_ID", "PADDLE_GLOBAL_RANK", "PADDLE_LOCAL_RANK", "PADDL
 _SIZES = ("PADDLE_TRAINERS_NUM", "PADDLE_GLOBAL_SIZE", "PADDLE_LOCAL_SIZE")
 _ENDS = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
 """What `paddle.distributed.launch` sets on one machine (`launch/controllers/collective.py`)."""
+_SHARED = (("data", "dp"), ("pipe", "pp"), ("model", "mp"), ("sep", "sep"))
+"""Axes of a topology, and what their groups are called in it; of sharding's the process is another one."""
 _DEFAULT_GROUP = "_default_pg"
 
 
@@ -66,7 +68,8 @@ class Processes:
     Attributes:
         asked: how many were asked for; None leaves what the notebook says.
         size: how many there are; 1 until something says otherwise.
-        kind: how the notebook distributes: `data_parallel`, `sharding_1` to `sharding_3`; None where it does not.
+        kind: how the notebook distributes: `data_parallel`, `sharding_1` to `sharding_3`, `tensor_parallel`,
+            `pipeline`; None where it does not.
     """
 
     def __init__(self, asked: int | None = None, written: int | None = None) -> None:
@@ -80,12 +83,12 @@ class Processes:
             self.open(asked or written or 1)
 
     def open(self, size: int) -> None:
-        """Be one of `size` processes."""
+        """Be one of `size` processes, which the program has yet to bring together: a launcher sets the environment."""
         self.size = size
+        parallel._global_parallel_env = collective._global_env = None
         ends = [f"127.0.0.1:{6170 + rank}" for rank in range(size)]  # named, never opened
         os.environ.update(dict.fromkeys(_SIZES, str(size)) | dict.fromkeys(_RANKS, "0"))
         os.environ.update(zip(_ENDS, (",".join(ends), ends[0]), strict=True))
-        self.initialize()
 
     def initialize(self) -> None:
         """`init_parallel_env`: the environment and the group of all processes."""
@@ -111,9 +114,12 @@ class Processes:
         everyone._rank_in_group = rank
         shared = topology._HYBRID_PARALLEL_GROUP
         if shared is not None and shared._sharding_degree > 1:
-            names = shared._topo.get_hybrid_group_names()
-            place = shared._topo.get_rank(**{name: rank if name == "sharding" else 0 for name in names})
-            everyone._rank_in_group = env._rank = shared.global_rank = place
+            topo = shared._topo
+            place = {name: rank if name == "sharding" else 0 for name in topo.get_hybrid_group_names()}
+            everyone._rank_in_group = env._rank = shared.global_rank = topo.get_rank(**place)
+            for name, group in ((name, getattr(shared, f"_{short}_comm_group", None)) for name, short in _SHARED):
+                if group is not None and name in place:  # those that this process shares layers with
+                    group._ranks = [topo.get_rank(**place | {name: one}) for one in range(topo.get_dim(name))]
             shared._sharding_parallel_id = rank
             shared._sharding_comm_group._rank_in_group = rank
 

@@ -34,9 +34,11 @@ from ...memory.arrays import Array, Shape, contiguous_strides
 from ...memory.dtypes import name_of
 from ...step.steps import StepWatch
 from ..patch import Patch
+from . import divided_layers
 from .process_group import Processes
 
-_SHARDING = fleet.base.topology.ParallelMode.SHARDING_PARALLEL
+_MODES = fleet.base.topology.ParallelMode
+_FOLLOWED = (_MODES.DATA_PARALLEL, _MODES.SHARDING_PARALLEL, *divided_layers.DIVIDING)
 _ALIGNMENT = {"gpu": 256, "cpu": 4096}
 """Bytes (`alignment` in group_sharded_optimizer_stage2.py)."""
 WRAPPERS = (parallel.DataParallel, group_sharded_stage2.GroupShardedStage2, stage3.GroupShardedStage3, MetaParallelBase)
@@ -164,7 +166,8 @@ def group_sharded_parallel(  # noqa: PLR0917 - Paddle's signature
 
 
 def _say(stage: int) -> None:
-    running().of(Processes).kind = f"sharding_{stage}"
+    processes = running().of(Processes)
+    processes.kind = processes.kind or f"sharding_{stage}"
     running().note("sharded", stage=stage, devices=running().of(Processes).size)
 
 
@@ -190,10 +193,13 @@ def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any
         return _alone(original, model)
     if shared is None:
         return model
-    if shared.get_parallel_mode() not in {fleet.base.topology.ParallelMode.DATA_PARALLEL, _SHARDING}:
+    if shared.get_parallel_mode() not in _FOLLOWED:
         running().note("distribution_left_out", name="distributed_model")
         return model
-    return _followed(original, model, *args, **kwargs)
+    wrapper = _followed(original, model, *args, **kwargs)
+    if wrapper is not model:
+        divided_layers.say(wrapper, shared)
+    return wrapper
 
 
 def _alone(original: Callable[..., Any], model: Any) -> Any:

@@ -237,10 +237,11 @@ def test_what_the_notebook_says_of_its_processes(run_child):
     traced = run_child("trace", sources, {"eight": {"devices": 8}, "told": {"processes": 4}})
     assert {name: row["devices"] for name, row in traced.items()} == {
         "degrees": 2, "eight": 8, "one": None, "told": 4, "nobody": None, "auto": None, "spawned": 4,
-        "fused": None, "tensors": None, "before": None,
+        "fused": None, "tensors": 2, "before": None,
     }  # fmt: skip
     assert [traced[name]["notes"] for name in ("nobody", "auto")] == [["sharding_single"], ["auto_parallel"]]
-    assert traced["fused"]["notes"] == traced["tensors"]["notes"] == ["distribution_left_out"]
+    assert traced["fused"]["notes"] == ["distribution_left_out"]
+    assert traced["tensors"]["notes"] == ["tensor_parallel"]
     assert traced["eight"]["peak"] < traced["degrees"]["peak"]
     # Alone, Paddle's fleet takes a `PipelineLayer` and nothing else.
     stop = traced["one"]["stop"]

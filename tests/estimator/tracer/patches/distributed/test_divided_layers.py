@@ -1,0 +1,128 @@
+"""What one of several processes holds that share layers or have them one behind the other, against real processes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.estimator.tracer.measuring import steady
+from tests.estimator.tracer.patches.distributed.test_sharding import run_processes
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import paddle
+import paddle.nn.functional as F
+from paddle import nn
+from paddle.distributed import fleet
+from paddle.distributed.fleet import meta_parallel
+strategy = fleet.DistributedStrategy()
+degrees = {{"mp_degree": {shared}, "pp_degree": {stages}, "sharding_degree": {sharding}}}
+strategy.hybrid_configs = {{"dp_degree": 1, **degrees}}
+strategy.pipeline_configs = {{"accumulate_steps": {batches}, "micro_batch_size": 8}}
+fleet.init(is_collective=True, strategy=strategy)
+groups = fleet.get_hybrid_communicate_group()
+{model}
+optimizer = paddle.optimizer.Adam(1e-5, parameters=layers.parameters(), grad_clip=nn.ClipGradByGlobalNorm(1.0))
+model = fleet.distributed_model(layers)
+optimizer = fleet.distributed_optimizer(optimizer)
+"""
+SHARED = """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.words = meta_parallel.VocabParallelEmbedding(1000, 256)
+        self.up = meta_parallel.ColumnParallelLinear(256, 1024, has_bias=True, gather_output=False)
+        self.down = meta_parallel.RowParallelLinear(1024, 256, has_bias=True, input_is_parallel=True)
+        self.norm = nn.LayerNorm(256)
+        self.head = meta_parallel.ColumnParallelLinear(256, 1000, has_bias=True, gather_output={gathers})
+    def forward(self, x):
+        h = self.words(x)
+        h = self.norm(h + self.down(F.gelu(self.up(h))))
+        return self.head(h)
+layers = Net()"""
+SHARED_STEP = """
+x, y = paddle.randint(0, 1000, [4, 128]), paddle.randint(0, 1000, [4, 128, 1])
+for step in range(8):
+    {loss}(model(x), y).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()"""
+PIPELINE = """
+class Block(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.up, self.norm, self.down = nn.Linear(300, 900), nn.LayerNorm(900), nn.Linear(900, 300)
+    def forward(self, h):
+        return h + self.down(F.gelu(self.norm(self.up(h))))
+described = [meta_parallel.LayerDesc(nn.Linear, 100, 300)]
+described += [meta_parallel.LayerDesc(Block) for _ in range(6)] + [meta_parallel.LayerDesc(nn.Linear, 300, {width})]
+layers = meta_parallel.PipelineLayer(
+    described, num_stages={stages}, loss_fn=nn.CrossEntropyLoss(), recompute_interval={interval},
+    recompute_ctx={{"mp_group": groups.get_model_parallel_group(), "offload": False, "partition": False}})"""
+PIPELINE_STEP = """
+x, y = paddle.rand([8 * {batches}, 100]), paddle.randint(0, 10, [8 * {batches}, 1])
+for step in range(8):
+    model.train_batch([x, y], optimizer)"""
+
+
+def shared(*, gathers: bool = True, loss: str = "F.cross_entropy", sharding: int = 1) -> str:
+    head = HEAD.format(shared=2, stages=1, sharding=sharding, batches=1, model=SHARED.format(gathers=gathers))
+    return head + SHARED_STEP.format(loss=loss)
+
+
+def pipeline(*, stages: int = 2, batches: int = 4, interval: int = 0, width: int = 10) -> str:
+    model = PIPELINE.format(stages=stages, interval=interval, width=width)
+    head = HEAD.format(shared=1, stages=stages, sharding=1, batches=batches, model=model)
+    return head + PIPELINE_STEP.format(batches=batches)
+
+
+REAL = {
+    "shared": shared(),
+    "pipeline": pipeline(),
+    "pipeline-recomputed": pipeline(interval=1),
+    "pipeline-short": pipeline(batches=1),
+}
+LOSS = "meta_parallel.ParallelCrossEntropy()"
+TRACED = {
+    "shared-loss": shared(gathers=False, loss=LOSS),
+    "shared-sharded": shared(sharding=2),
+    "four-stages": pipeline(stages=4, batches=8),
+    "four-stages-short": pipeline(stages=4, batches=2),
+}
+
+
+@pytest.fixture(scope="module")
+def measured(run_child, paddle_python):
+    parts = [run_processes(paddle_python, {name: source}) for name, source in REAL.items()]
+    real = [{name: row for part in parts for name, row in part[rank].items()} for rank in range(2)]
+    return real, run_child("trace", {**REAL, **TRACED})
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_peak_is_that_of_the_first_process(measured, name):
+    real, traced = measured
+    assert [one[name]["failure"] for one in real] == [None, None]
+    assert traced[name]["peak"] == steady(real[0][name]["peaks"])
+
+
+def test_what_is_said(measured):
+    said = {name: (row["distribution"], row["devices"], row["notes"]) for name, row in measured[1].items()}
+    assert said["shared"] == said["shared-loss"] == ("tensor_parallel", 2, ["tensor_parallel"])
+    assert said["shared-sharded"] == ("tensor_parallel", 4, ["tensor_parallel", "sharded"])
+    assert said["pipeline"] == ("pipeline", 2, ["pipeline"])
+    assert measured[1]["four-stages"]["params"] == [{"devices": 4, "stages": 4, "batches": 4}]
+    assert measured[1]["four-stages-short"]["params"] == [{"devices": 4, "stages": 4, "batches": 2}]
+
+
+def test_the_loss_of_shared_classes_is_written_over(measured):
+    """Of 512 rows: no gathered classes (2 x 2,048,000), but half of their probabilities, whose gradient is in them."""
+    traced = measured[1]
+    assert traced["shared-loss"]["peak"] < traced["shared"]["peak"]
+
+
+def test_optimizer_state_is_divided_besides(measured):
+    held = {name: measured[1][name]["standing"]["optimizer_state"] for name in ("shared", "shared-sharded")}
+    assert held["shared-sharded"] < 0.51 * held["shared"]
+
+
+def test_a_stage_has_as_many_batches_in_flight_as_stages_follow(measured):
+    assert measured[1]["four-stages"]["peak"] > measured[1]["four-stages-short"]["peak"]
