@@ -15,6 +15,7 @@ import paddle
 from paddle.nn.functional import flash_attention
 
 from ..session import Session
+from .devices import CAPABILITY
 from .patch import Patch, Replacement
 
 try:
@@ -23,7 +24,6 @@ try:
 except ImportError:  # before Paddle 3.3
     backends = sdpa = None
 
-CAPABILITY = (8, 0)
 _KNOWN = {
     "flash_attn": {"support_dtypes": (paddle.float16, paddle.bfloat16)},
     "mem_efficient_attn": {"support_dtypes": (paddle.float16, paddle.bfloat16, paddle.float32)},

@@ -21,6 +21,7 @@ from paddle.base import core, framework
 from .. import call_stack
 from ..eager.tensors import Tensors
 from ..session import Session
+from ..undecided import absent_data
 from . import absent_devices
 from .distributed.process_group import Processes
 from .patch import Patch, Replacement, modules
@@ -99,8 +100,25 @@ def _idle(session: Session, original: Replacement, *args: Any, **kwargs: Any) ->
     return Idle()
 
 
+CAPABILITY = (8, 0)
+"""Of the cards that an estimate for a GPU means, where the program asks; most that train are of it or later."""
+
+
+def _capability(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> tuple[int, int]:
+    return CAPABILITY if session.target == "gpu" else (0, 0)
+
+
 def _properties(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> Any:
-    return SimpleNamespace(name="", major=0, minor=0, total_memory=0, multi_processor_count=0)
+    """Of a card that nobody has named its memory and its multiprocessors are asked for where a size hangs on them."""
+    major, minor = _capability(session, original)
+    known: dict[str, Any] = {"name": "", "major": major, "minor": minor}
+    return SimpleNamespace(
+        **known, **{name: _unknown(session, name) for name in ("total_memory", "multi_processor_count")}
+    )
+
+
+def _unknown(session: Session, name: str) -> Any:
+    return absent_data.Unseen(name=name) if session.target == "gpu" else 0
 
 
 def _has_cuda(session: Session, original: Replacement) -> bool:
@@ -199,7 +217,7 @@ _ANSWERS: dict[Replacement, tuple[str, ...]] = {
     _has_cuda: ("is_compiled_with_cuda", "is_available"),
     _count: ("device_count",),
     lambda session, original, *_: "": ("get_device_name",),
-    lambda session, original, *_: (0, 0): ("get_device_capability",),
+    _capability: ("get_device_capability",),
     _place: ("_convert_to_place", "device_to_place"),
 }  # fmt: skip
 """By answer the functions of `paddle.device`, `paddle.device.cuda` and `paddle.cuda`; no version has them all."""

@@ -44,6 +44,9 @@ BEFORE = {
     "current": "assert paddle.get_device() == paddle.device.get_device() == 'gpu:0'",
     "scaler": "s = paddle.amp.GradScaler(); assert s._scale.item() and not s._cache_found_inf; del s",
     "flags": "paddle.set_flags({'FLAGS_cudnn_deterministic': 1, 'FLAGS_conv_workspace_size_limit': 512})",
+    "capability": "assert paddle.device.cuda.get_device_capability() >= (7, 0), 'too old'",
+    "memory": "m = paddle.device.cuda.get_device_properties(0).total_memory; print(f'{m / 2**30:.1f}'); del m",
+    "flag": "assert not paddle.get_flags(['FLAGS_cudnn_deterministic'])['FLAGS_cudnn_deterministic']",
     "pickled": "x = paddle.rand([3]); copy.copy(x); pickle.loads(pickle.dumps(x)); del x",
 }
 INSIDE = {
@@ -93,6 +96,19 @@ def test_devices_stop_nothing_and_take_nothing(traced, name):
     assert traced[name]["standing"] == traced["plain"]["standing"]
     if name not in INSIDE:  # `.to()` of data holds what it was called on as well
         assert traced[name]["peak"] == traced["plain"]["peak"]
+
+
+def test_a_batch_that_hangs_on_the_cards_memory_is_asked_for(run_child):
+    """Its memory was 0, so that such a program trained on one sample, with a figure and without a word."""
+    source = SCRIPT.format(
+        before="memory = paddle.device.cuda.get_device_properties(0).total_memory; count = int(memory // 2**30) * 8",
+        inside="x, y = paddle.rand([count, 40]), paddle.randint(0, 2, [count])",
+        behind="",
+    )
+    requests = {"open": {"target": "gpu"}, "answered": {"target": "gpu", "answers": {"count": 64}}}
+    found = run_child("trace", dict.fromkeys(requests, source), requests)
+    assert [one["name"] for one in found["open"]["questions"]] == ["count"]
+    assert found["answered"]["questions"] == [] and found["answered"]["peak"]
 
 
 def test_a_device_of_a_maker_that_a_package_adds_stops_nothing(run_child):
