@@ -28,6 +28,7 @@ from .cells.untaken import Asked, note
 from .evaluations import keeps_results
 from .literals import Sizes
 from .questions import batch_places, started, trials
+from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.wording import OF_DATA
 from .sites import Sites
@@ -56,7 +57,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         again = _traced({**request, "later": 1}, asked)
         is_sure = again.get("behind") == found or again.get("stop") == found["stop"]
         result["stop"] = found["stop"] if is_sure else None
-    _by_answers(result, request.get("answers") or {})
+    _by_answers(result, request)
     untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
 
@@ -65,13 +66,19 @@ _OF_NAMES = re.compile(r"(Name|UnboundLocal|Import|ModuleNotFound|Syntax|Indenta
 """Errors that no answer changes."""
 
 
-def _by_answers(result: dict[str, Any], answers: dict[str, Any]) -> None:
+def _by_answers(result: dict[str, Any], request: dict[str, Any]) -> None:
     """Name in a stop the answers that it may hang on: a person's, and what was assumed beside them."""
-    stop = result.get("stop")
+    stop, answers = result.get("stop"), request.get("answers") or {}
     assumed = [note["params"]["answers"] for note in result["notes"] if note["code"] == "answers_assumed"]
-    given = [*(f"{name}={value}" for name, value in answers.items()), *assumed]
-    if stop and given and not _OF_NAMES.match(stop["error"]):
-        stop["answers"] = ", ".join(given)
+    if stop and (answers or assumed) and not _OF_NAMES.match(stop["error"]):
+        named = blamed(answers, lambda other: _stopped({**request, "answers": other}) != stop["error"])
+        stop["answers"] = ", ".join([*(f"{name}={answers[name]}" for name in named), *assumed])
+
+
+def _stopped(request: dict[str, Any]) -> str | None:
+    """The error with which a request stops."""
+    stop = _traced(request, Asked()).get("stop")
+    return None if stop is None else str(stop["error"])
 
 
 def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:

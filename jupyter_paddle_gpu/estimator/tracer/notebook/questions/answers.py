@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -59,3 +60,35 @@ def _at(place: ast.stmt, made: ast.stmt) -> ast.stmt:
     for part in ast.walk(made):
         ast.copy_location(part, place)
     return made
+
+
+_LATER_SIZES = re.compile(r"(?<=,)\d+")
+"""Sizes in a batch that is described, but for the first of each part: how many samples there are sizes no layer."""
+
+
+def blamed(answers: dict[str, Any], changes: Callable[[dict[str, Any]], bool]) -> list[str]:
+    """The answers to which an error is due: with another value there is another error, or none. All of them where that
+    cannot be told.
+
+    Args:
+        changes: whether the error is another one with other answers.
+    """
+    if len(answers) < 2:
+        return list(answers)
+    others = {name: _other(value) for name, value in answers.items()}
+    found = [name for name, other in others.items() if other is not None and changes({**answers, name: other})]
+    return found or list(answers)
+
+
+def _other(value: Any) -> Any:
+    """Another answer of the same kind; None where nobody knows one."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    if not isinstance(value, str):
+        return None
+    if value.isdecimal():
+        return str(int(value) + 1)
+    other = _LATER_SIZES.sub(lambda size: str(int(size[0]) + 1), value)
+    return None if other == value or "[" not in value else other

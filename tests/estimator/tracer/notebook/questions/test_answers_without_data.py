@@ -372,3 +372,10 @@ def test_a_stop_names_the_answers_that_it_hangs_on(run_child):
     }  # fmt: skip
     assert found["wrong"]["stop"]["answers"] == "size=5" and found["negative"]["stop"]["answers"] == "size=-5"
     assert "answers" not in found["misspelt"]["stop"], "no answer makes a name known"
+
+
+def test_of_several_answers_the_one_to_blame_is_named(run_child):
+    answers = {"size": 5, "depth": 3}
+    twice = SIZED.replace("import", "depth = int(open('depth.txt').read())\nimport", 1)
+    found = run_child("trace", {"twice": twice}, {"twice": {"answers": answers}})["twice"]
+    assert found["stop"]["answers"] == "size=5"
