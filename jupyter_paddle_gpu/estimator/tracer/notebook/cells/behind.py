@@ -75,13 +75,14 @@ def _holds(node: ast.stmt, line: int) -> bool:
 def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) -> bool:
     """Whether an error behind the step comes wherever the notebook runs, however many rounds its loops had.
 
-    What Paddle refuses may hang on what the loops have gathered: who asks follows them once more, otherwise.
+    What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered: who asks
+    follows them once more, otherwise.
     """
     if not stops.is_of_notebook(problem, session):
         return False
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
-    if is_of_types(problem):
+    if is_of_types(problem) or stops.is_unpacked(problem):
         return True
     if isinstance(problem, TypeError):
         return stops.is_miscalled(problem)

@@ -85,7 +85,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_apart = session.of(AbsentModules).modules or passed_by
     if only_on_gpus(problem, session) or is_resized or (is_apart and not is_certain(problem, session, told=told)):
         return False
-    is_of_shapes = session.is_refusal(problem) or _UNPACKED.match(str(problem)) is not None
+    is_of_shapes = session.is_refusal(problem) or is_unpacked(problem)
     assumed = session.assumed - {SELECTED} if told else session.assumed
     assumed = set() if told and is_of_shapes else assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED))
@@ -141,6 +141,11 @@ def _is_missing_beside(problem: BaseException) -> bool:
     path = problem.path if isinstance(problem, ImportError) else None
     is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
+
+
+def is_unpacked(problem: BaseException) -> bool:
+    """Whether there are more or fewer values than names."""
+    return isinstance(problem, ValueError) and _UNPACKED.match(str(problem)) is not None
 
 
 def is_miscalled(problem: BaseException) -> bool:

@@ -76,6 +76,10 @@ FAULTS = {
         FIT.format(said="self.model.network(paddle.rand([20, 5]))"),
         "ValueError: (InvalidArgument) In operator matmul",
     ),
+    "names for a batch of the evaluation": (
+        EPOCHS + "    for x, y, z in test:\n        net(x)\n",
+        "ValueError: not enough values to unpack (expected 3, got 2)",
+    ),
     "a last batch of a fixed size": (
         "h = paddle.zeros([16, 3])\nfor x, y in train:\n    F.cross_entropy(net(x) + h, y).backward()\n"
         "    opt.step()\n    opt.clear_grad()\n",
@@ -97,6 +101,8 @@ RUNS = {
     "net.set_state_dict(state)\n",
     "as many as rounds": COUNTED.replace(STEP, STEP + "        if i % 10 == 9: kept.append(float(net(x).sum()))\n")
     + "    print(kept[3], paddle.to_tensor(kept).reshape([4]))\n    paddle.ones([i + 1]).reshape([40])\n",
+    "names for the last rounds": COUNTED.replace(STEP, STEP + "        kept.append(i)\n")
+    + "    a, b, c, d, e = kept[-5:]\n",
     "stacked": COUNTED.replace(STEP, STEP + "        if i > 5: kept.append(net(x).detach())\n")
     + "    paddle.stack(kept).reshape([34, 8, 3])\n",
     "bound in a late round": COUNTED.replace(STEP, STEP + "        if i == 39: last = i\n") + "    print(last)\n",
