@@ -4,6 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { Debouncer } from '@lumino/polling';
 import * as React from 'react';
 
+import type { IAccelerator, IInventory } from '../../domain';
 import { bytes, group } from '../../format';
 import { short } from '../../plots';
 import {
@@ -33,6 +34,8 @@ const MOST_CARDS = 2;
 /** Share of the axis that lies between two of them at least, so that their names do. */
 const LEAST_GAP = 0.25;
 
+type IMemory = Pick<IAccelerator, 'name' | 'memory_bytes' | 'checked'>;
+
 export function BatchCurve(props: {
   training: Training;
   model: PanelModel;
@@ -58,7 +61,9 @@ export function BatchCurve(props: {
   if (!estimate || asked === null || own === null || points.length < 2 || !canAsk) {
     return null;
   }
-  const limits = cardsHere(training, model, points, trans);
+  // On the CPU it is this machine's curve: of what a card holds it says nothing.
+  const onCpu = estimate.target === 'cpu';
+  const limits = onCpu ? [] : cardsHere(training, model, points, trans);
   const { end, step } = axis(own, limits);
   const here = held ?? asked;
   const value = at(points, here);
@@ -68,7 +73,12 @@ export function BatchCurve(props: {
   }
   const inside = limits.filter(({ batch }) => batch <= end).slice(0, MOST_CARDS);
   const most = Math.max(last.high, ...inside.map(({ bytes }) => bytes * 1.05));
-  const shown = knownCards(model, points, inside, { end, most });
+  const shown = knownCards(
+    onCpu ? machine(model.inventory, trans) : model.accelerators,
+    points,
+    inside,
+    { end, most }
+  );
   const x = (batch: number) => (batch / end) * width;
   const height = chartHeight(width);
   const y = (size: number) => TOP + (1 - size / most) * (height - TOP);
@@ -282,13 +292,13 @@ function cardsHere(
 /** Known cards whose limit lies on the axis, far enough from those that are drawn already; of those that were checked
  * on hardware only, as it stands beside the curve as a promise. */
 export function knownCards(
-  model: Pick<PanelModel, 'accelerators'>,
+  accelerators: readonly IMemory[],
   points: readonly IBatchPoint[],
   drawn: readonly ICardLimit[],
   { end, most }: { end: number; most: number }
 ): ICardLimit[] {
   const shown = [...drawn];
-  const known = model.accelerators.flatMap(({ name, memory_bytes, checked }) =>
+  const known = accelerators.flatMap(({ name, memory_bytes, checked }) =>
     checked ? limit(name, memory_bytes, points, null) : []
   );
   for (const card of once(known)) {
@@ -298,6 +308,19 @@ export function knownCards(
     }
   }
   return shown;
+}
+
+/** What a curve of the CPU ends at. */
+export function machine(inventory: IInventory | null, trans: TranslationBundle): IMemory[] {
+  return inventory
+    ? [
+        {
+          name: trans.__('This machine'),
+          memory_bytes: inventory.host.memory_total,
+          checked: true
+        }
+      ]
+    : [];
 }
 
 function limit(

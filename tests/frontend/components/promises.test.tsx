@@ -2,11 +2,13 @@
 
 import * as React from 'react';
 
-import { knownCards } from '../../../src/components/estimate/batchCurve';
+import { knownCards, machine } from '../../../src/components/estimate/batchCurve';
 import { Fit } from '../../../src/components/head/head';
+import type { IInventory } from '../../../src/domain';
 import type { PanelModel } from '../../../src/models/panel';
 import type { Training } from '../../../src/models/estimate/training';
 import { draw } from '../drawing';
+import { trans } from '../helpers';
 
 function chip(engine: object, requirements: string[] = [], more: object = {}): string {
   const training = {
@@ -61,7 +63,14 @@ test('a card that nobody checked is no limit of the curve', () => {
   });
   const accelerators = [card('checked', 80, true), card('unchecked', 80, false)];
   const points = [1, 100].map(size => ({ batch: size, low: size, bytes: size, high: size }));
-  const model = { accelerators } as unknown as PanelModel;
-  const drawn = knownCards(model, points, [], { end: 200, most: 200 });
+  const drawn = knownCards(accelerators, points, [], { end: 200, most: 200 });
   expect(drawn.map(({ name }) => name)).toEqual(['checked']);
+});
+
+test("a curve of the CPU ends at this machine's memory", () => {
+  const inventory = { host: { memory_total: 80 } } as unknown as IInventory;
+  expect(machine(inventory, trans)).toEqual([
+    { name: 'This machine', memory_bytes: 80, checked: true }
+  ]);
+  expect(machine(null, trans)).toEqual([]);
 });
