@@ -55,6 +55,8 @@ class Hints:
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
+    has_boxes: bool = False
+    """Whether the program, or what it calls, speaks of boxes around things."""
     counts_characters: bool = False
     """Whether the program sorts out the characters of a text, not its words."""
     tree: ast.Module = field(default_factory=lambda: ast.Module([], []))
@@ -101,6 +103,7 @@ def hints(
     found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
+    found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
     found.counts_characters = _counts_characters(found.tree) or any(map(_takes_characters, map(parsed, spoken[1:])))
     return found
 
@@ -124,6 +127,7 @@ _WORD = re.compile(r"\w+")
 
 _CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
 _OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|(?<!B)CELoss")
+_OF_BOXES = re.compile(r"(?i)b?box|anchor")
 MOST_CHARACTERS = 100_000
 """Of a configuration that is read."""
 
@@ -246,7 +250,7 @@ def _items(tree: ast.Module, loader: str) -> int:
             return _taken(node, target.id)
     returned = [len(node.value.elts) for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)
                 and part.name == "__getitem__" for node in ast.walk(part)
-                if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple)]  # fmt: skip
+                if isinstance(node, ast.Return) and isinstance(node.value, (ast.Tuple, ast.List))]  # fmt: skip
     return returned[0] if returned else 0
 
 

@@ -105,9 +105,9 @@ class Models:
 
 def _is_model(one: Any) -> bool:
     """Whether it is a layer, or a `paddle.Model` of one: another may be of a network that a library would have made
-    which is not here."""
+    which is not here. A layer that was never begun (`__init__` without that of its class) has no parameters."""
     layer = one.network if isinstance(one, paddle.Model) else one
-    return isinstance(layer, paddle.nn.Layer)
+    return isinstance(layer, paddle.nn.Layer) and "_parameters" in vars(layer)
 
 
 def _is_of_another(one: Any, ledger: Ledger) -> bool:

@@ -10,6 +10,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import islice, product
 from typing import Any
 
@@ -66,8 +67,9 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 yield source[one], [one] * count
                 continue
             for label in _labels(size, one, found):
-                where = source[one] if count <= _PAIR else ASSUMED  # nothing says what else stands in a batch
-                yield where, [*[one] * (count - labels), *[label] * labels]
+                # Nothing says what else stands in a batch, nor whether a number of each sample has a column of its own.
+                is_open = count > _PAIR or (label == ("float32", (size, 1)) and not _COLUMN.search(found.text))
+                yield ASSUMED if is_open else source[one], [*[one] * (count - labels), *[label] * labels]
 
 
 def _is_of_rows(found: Hints) -> bool:
@@ -185,20 +187,35 @@ def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Arra
 
 
 def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
-    """Batches for a model with a branch for each kind of picture: its parts' first layers say the channels, in order
-    the sizes in the cells."""
+    """Batches for a model with a branch for each kind of data: its parts' first layers say the channels of pictures, in
+    order the sizes in the cells, or how wide rows are."""
     for model in found.models.outer[:2]:
         taken = len(inspect.signature(model.forward).parameters)
         leaves = [[leaf for leaf in part.sublayers(include_self=True) if not leaf._sub_layers and leaf.parameters()]
                   for part in model.children()]  # fmt: skip
-        channels = [int(one[0]._in_channels) for one in leaves if one and hasattr(one[0], "_in_channels")][:taken]
-        sides = list(dict.fromkeys(found.sides))
-        if not 1 < taken < count or len(channels) < taken or not sides:
+        if not 1 < taken < count:
             continue
-        chosen = [sides[min(number, len(sides) - 1)] for number in range(taken)]
-        given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
+        firsts = [one[0] for one in leaves if one][:taken]
+        given = [one for one in map(partial(_rows_of, size, found), firsts) if one is not None]
+        channels = [int(one._in_channels) for one in firsts if hasattr(one, "_in_channels")]
+        sides = list(dict.fromkeys(found.sides))
+        if len(channels) == taken and sides:
+            chosen = [sides[min(number, len(sides) - 1)] for number in range(taken)]
+            given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
+        if len(given) < taken:
+            continue
         for label in _labels(size, given[0], found):
-            yield CELLS, [*given, *[label] * (count - taken)]
+            yield CELLS if channels else ASSUMED, [*given, *[label] * (count - taken)]
+
+
+def _rows_of(size: int, found: Hints, layer: Any) -> Array | None:
+    """What the first layer of a branch takes that is no picture: rows, or sequences of them."""
+    kind = type(layer).__name__
+    if kind in {"Linear", "BatchNorm1D"}:
+        return "float32", (size, int(layer.weight.shape[0]))
+    if hasattr(layer, "input_size"):
+        return "float32", (size, next(length for _, length in _lengths(found)), int(layer.input_size))
+    return None
 
 
 def _batch_size(found: Hints) -> int:
@@ -292,9 +309,13 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
         for source, length in _lengths(found):
             yield source, "float32", (size, channels, length)
         return
-    sides = [*dict.fromkeys(found.sides), *_reshaped(found.text, channels)]
-    for high, wide in sides[:4]:
-        yield CELLS, "float32", (size, channels, *([64] if rank == 3 else []), high, wide)
+    sides = list(dict.fromkeys([*found.sides, *_reshaped(found.text, channels)]))
+    for high, wide in sides[:4]:  # which of several is meant, nobody knows
+        yield (
+            CELLS if len(sides) == 1 else ASSUMED,
+            "float32",
+            (size, channels, *([64] if rank == 3 else []), high, wide),
+        )
     if len(sides) < 2:
         for side in (28, 32, SIDE, 64) if channels == 1 else (SIDE, 32, 28, 64):  # one channel: most often digits
             yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
@@ -352,7 +373,7 @@ def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
         dense = [("float32", shape), ("int64", shape[:2])]
-    if re.search(r"(?i)b?box|anchor", found.text):  # a class and four corners for each thing
+    if found.has_boxes:  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
 

@@ -86,7 +86,66 @@ for step in range(5):
     total.backward()
     optimizer.step()
 """
-PROGRAMS = {"specified": SPECIFIED, "open": OPEN, "left out": LEFT_OUT, "word": WORD, "cut": CUT}
+BRANCHES = """
+import pickle, paddle
+from paddle import nn
+class Sounds(paddle.io.Dataset):
+    def __init__(self, held):
+        self.heard, self.read, self.labels = held['heard'], held['read'], held['labels']
+    def __getitem__(self, i):
+        return [self.heard[i, :], self.read[i, :, :], self.labels[i]]
+    def __len__(self):
+        return len(self.labels)
+class Both(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.of_sound = nn.Sequential(nn.BatchNorm1D(74), nn.Linear(74, 8))
+        self.of_text, self.last = nn.LSTM(30, 8), nn.Linear(16, 4)
+    def forward(self, heard, read):
+        return self.last(paddle.concat([self.of_sound(heard), self.of_text(read)[1][0][0]], 1))
+class Evaluator(nn.Layer):  # never begun, and so without parameters
+    def __init__(self):
+        self.rows = 3
+evaluator = Evaluator()
+loader = paddle.io.DataLoader(Sounds(pickle.load(open('absent.pkl', 'rb'))), batch_size=8)
+net = Both()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for batch in loader:
+    found = net(batch[0].astype('float32'), batch[1].astype('float32'))
+    nn.functional.cross_entropy(found, batch[-1].astype('int64')).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+PICTURES = """
+import numpy as np, paddle
+from paddle import nn
+sizes = dict({sizes})
+class Pictures(paddle.io.Dataset):
+    def __init__(self, path):
+        self.rows = np.load(path)
+    def __getitem__(self, i):
+        return self.rows[i][0], self.rows[i][1]
+    def __len__(self):
+        return len(self.rows)
+net = nn.Sequential(nn.Conv2D(3, 8, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 10))
+loader = paddle.io.DataLoader(Pictures('absent.npy'), batch_size=8)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, y in loader:
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ONE_SIZE, TWO_SIZES = (PICTURES.format(sizes=sizes) for sizes in ("image_size=48", "image_size=48, crop_size=32"))
+PROGRAMS = {
+    "specified": SPECIFIED,
+    "open": OPEN,
+    "left out": LEFT_OUT,
+    "word": WORD,
+    "cut": CUT,
+    "branches": BRANCHES,
+    "one size": ONE_SIZE,
+    "two sizes": TWO_SIZES,
+}
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +177,23 @@ def test_a_word_that_a_configuration_lacks_ends_a_training_on_a_published_data_s
 
 def test_no_tensor_is_suggested_that_cuts_the_loss_from_its_model(rows):
     assert asked(rows["cut"]) == {"losses": None}
+
+
+def test_a_branch_that_takes_rows_says_how_wide_they_are(rows):
+    """Whatever layers there are beside the model: one that was never begun has no parameters."""
+    (question,) = rows["branches"]["questions"]
+    assert question["suggestion"] == "float32[8,74] float32[8,128,30] int64[8,1]"
+    assert question["params"]["source"] == "assumed"
+
+
+def test_which_of_two_sizes_is_meant_is_an_assumption(rows):
+    """Of one size the cells say what a picture is."""
+    found = {name: rows[name]["questions"][0] for name in ("one size", "two sizes")}
+    assert {name: one["params"]["source"] for name, one in found.items()} == {
+        "one size": "cells",
+        "two sizes": "assumed",
+    }
+    assert {one["suggestion"] for one in found.values()} == {"float32[8,3,48,48] int64[8]"}
 
 
 LOADED = """

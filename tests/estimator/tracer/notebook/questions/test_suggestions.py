@@ -94,7 +94,7 @@ def test_the_columns_of_a_table_are_no_vocabulary(run_child):
     assert suggested["config_batch"] == [32]
     # What another trace of this process left behind is no model of this one.
     (asked,) = [one for one in rows["table"]["questions"] if one["name"] == "loader"]
-    assert asked["candidates"][0] == ["float32[32,13] float32[32,1]", "layer"]
+    assert asked["candidates"][0] == ["float32[32,13] float32[32,1]", "assumed"]
     assert 0 < suggested["in_features"][0] < 1_000 < suggested["vocab_size"][0]
 
 
