@@ -51,6 +51,8 @@ def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
     paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
     environment = {**os.environ, "PYTHONPATH": paths, "SETUPTOOLS_USE_DISTUTILS": "stdlib"}
     environment |= flags(log)
+    if (log.cards or 1) > 1:  # their logs are those of the first process
+        environment["PADDLE_TRAINER_ID"] = "0"
     environment["PPMIX_HOME"] = environment["PPNLP_HOME"] = str(clone / "made_up")
     done = subprocess.run(
         [*NICE, *command], cwd=clone / variant.folder, env=environment, capture_output=True, text=True, check=False

@@ -228,9 +228,8 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="pipeline",
-            text="The figure is for the first of {stages} stages of a pipeline, which has {batches} micro-batches in "
-            "flight; {devices} devices train together.",
-            hint="A last stage with a wide output may take more: it is not followed.",
+            text="The figure is for stage {stage} of {stages} of a pipeline, with {batches} micro-batches in flight.",
+            hint="Of the first stage and the last one it is that which takes more; {devices} devices train together.",
         ),
         Message(
             code="sharding_single",

@@ -19,7 +19,7 @@ from ..eager.tensors import Tensors
 from ..patches.data.loaders import Loaders
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import what_ifs
+from . import stages, what_ifs
 from .cells import behind, programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
@@ -50,7 +50,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
         and `notes`.
     """
     asked = Asked()
-    result = _traced(request, asked)
+    result = stages.fullest(request, lambda one: _traced(one, asked))
     found = result.pop("behind", None)
     if found is not None and result["status"] == "ok" and not result.get("stop"):
         # What hangs on how many rounds the loops had is another error then, or none.

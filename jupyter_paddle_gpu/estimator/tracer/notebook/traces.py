@@ -113,6 +113,7 @@ def traced(
     finally:
         runtime.close()
     result["reached"] = runtime.ledger.now
+    result["sent"] = runtime.of(Processes).sent
     result["is_spread"] = runtime.of(Compared).is_spread
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
@@ -160,7 +161,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         scenario.choices,
         watch,
         processes,
-        Processes(request.get("devices"), request.get("processes")),
+        Processes(request.get("devices"), request.get("processes"), request.get("received")),
         TaskFlows(),
         DeviceNames(frozenset(request.get("device_names") or ())),
         HostMemory(),

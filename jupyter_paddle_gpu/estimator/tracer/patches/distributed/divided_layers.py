@@ -15,7 +15,8 @@ from typing import Any
 
 import paddle
 from paddle.distributed.fleet.base import topology
-from paddle.distributed.fleet.meta_parallel import PipelineParallel
+from paddle.distributed.fleet.meta_parallel.pp_utils import p2p_communication
+from paddle.distributed.fleet.meta_parallel.pp_utils.utils import paddle_2_number
 from paddle.distributed.fleet.utils import hybrid_parallel_util
 
 from ...eager.tensors import Tensors, running
@@ -37,8 +38,29 @@ def say(model: Any, shared: Any) -> None:
         running().note("tensor_parallel", devices=processes.size, degree=degree)
     if stages > 1:
         processes.kind = "pipeline"
-        batches = min(stages, model.accumulate_steps) if isinstance(model, PipelineParallel) else stages
-        running().note("pipeline", devices=processes.size, stages=stages, batches=batches)
+        stage, steps = shared.get_stage_id(), getattr(model, "accumulate_steps", stages)
+        running().note(
+            "pipeline", devices=processes.size, stage=stage + 1, stages=stages, batches=min(stages - stage, steps)
+        )
+
+
+def send_meta(runtime: Tensors, original: Any, meta: Any, tensors: Any, *_: Any, **__: Any) -> None:
+    """`SendRecvMeta.send_meta`: what the next stage will receive."""
+    several = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+    running().of(Processes).sent = [
+        [list(one.shape), paddle_2_number(one.dtype), bool(one.stop_gradient), getattr(one, "key", None)]
+        for one in several
+    ]
+
+
+def receive_meta(runtime: Tensors, original: Any, meta: Any, *_: Any, **__: Any) -> None:
+    """`SendRecvMeta.recv_meta`: what the stage before gives on; stages within one process give on as much each."""
+    processes = running().of(Processes)
+    told = tuple(zip(*(processes.received or processes.sent or ()), strict=True))
+    alone = len(told[0]) == 1 if told else False
+    shapes, types, fixed, keys = (one[0] if alone else tuple(one) for one in told)
+    meta.recv_shape_message, meta.recv_dtype_message = shapes, types
+    meta.recv_stop_gradient, meta.recv_key_message = fixed, keys
 
 
 def given_on(runtime: Tensors, original: Any, groups: Any, *inputs: Any, **named: Any) -> tuple[Any, Any]:
@@ -59,4 +81,6 @@ def recompute(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwar
 def patches() -> Iterator[Patch]:
     """What would wait for another process, or asks for a device."""
     yield Patch(hybrid_parallel_util, "broadcast_input_data", given_on, everywhere=True)
+    yield Patch(p2p_communication.SendRecvMeta, "send_meta", send_meta)
+    yield Patch(p2p_communication.SendRecvMeta, "recv_meta", receive_meta)
     yield Patch(_RECOMPUTATION, "recompute_hybrid", recompute, everywhere=True)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
+from math import prod
 from typing import Any
 
 import paddle
 from paddle.distributed import collective, fleet, parallel, parallel_helper
 from paddle.distributed.communication import group as groups
 from paddle.distributed.fleet.base import topology
+from paddle.distributed.fleet.layers.mpu.random import get_rng_state_tracker
 
 from ...session import Session
 from ..patch import Patch
@@ -26,6 +28,9 @@ _ENDS = ("PADDLE_TRAINER_ENDPOINTS", "PADDLE_CURRENT_ENDPOINT")
 _SHARED = (("data", "dp"), ("pipe", "pp"), ("model", "mp"), ("sep", "sep"))
 """Axes of a topology, and what their groups are called in it; of sharding's the process is another one."""
 _DEFAULT_GROUP = "_default_pg"
+
+
+Sent = list[list[Any]]
 
 
 class Task:
@@ -70,25 +75,39 @@ class Processes:
         size: how many there are; 1 until something says otherwise.
         kind: how the notebook distributes: `data_parallel`, `sharding_1` to `sharding_3`, `tensor_parallel`,
             `pipeline`; None where it does not.
+        rank: which of them this one is.
+        sent: what this stage of a pipeline gives on: of each tensor shape, Paddle's number of its type, whether it
+            wants no gradient, and its key.
+        received: the same of what the stage before gives on; the last one is traced with it, else the first.
     """
 
-    def __init__(self, asked: int | None = None, written: int | None = None) -> None:
+    def __init__(self, asked: int | None = None, written: int | None = None, received: Sent | None = None) -> None:
         """`asked` and `written`: the number that is asked for, and the one that the notebook's text gives."""
         self.asked = asked
         self.size = 1
         self.kind: str | None = None
+        self.rank = 0
+        self.sent: Sent | None = None
+        self.received = received
         self._role = fleet.fleet._role_maker
         """Of Paddle's fleet, before the program says more to it."""
+        self._seeds = {name: held.copy() for name, held in vars(get_rng_state_tracker()).items()}
         if (asked or written or 1) > 1:
             self.open(asked or written or 1)
 
     def open(self, size: int) -> None:
         """Be one of `size` processes, which the program has yet to bring together: a launcher sets the environment."""
         self.size = size
-        parallel._global_parallel_env = collective._global_env = None
         ends = [f"127.0.0.1:{6170 + rank}" for rank in range(size)]  # named, never opened
-        os.environ.update(dict.fromkeys(_SIZES, str(size)) | dict.fromkeys(_RANKS, "0"))
-        os.environ.update(zip(_ENDS, (",".join(ends), ends[0]), strict=True))
+        os.environ.update(dict.fromkeys(_SIZES, str(size)) | {_ENDS[0]: ",".join(ends)})
+        self.stand(0)
+
+    def stand(self, rank: int) -> None:
+        """Be that one of them, before they are brought together."""
+        self.rank = rank
+        parallel._global_parallel_env = collective._global_env = None
+        os.environ.update(dict.fromkeys(_RANKS, str(rank)))
+        os.environ[_ENDS[1]] = os.environ[_ENDS[0]].split(",")[rank]
 
     def initialize(self) -> None:
         """`init_parallel_env`: the environment and the group of all processes."""
@@ -96,7 +115,9 @@ class Processes:
             return
         parallel._global_parallel_env = collective._global_env = parallel.ParallelEnv()
         parallel_helper._set_parallel_ctx(True)
-        everyone = groups.Group(0, 0, list(range(self.size)), ProcessGroup(0, self.size), _DEFAULT_GROUP)
+        everyone = groups.Group(
+            self.rank, 0, list(range(self.size)), ProcessGroup(self.rank, self.size), _DEFAULT_GROUP
+        )
         collective._set_group_map_by_name(_DEFAULT_GROUP, everyone)
         collective._group_map[0] = everyone
         collective._set_group_map_backend(everyone, "gloo")
@@ -115,7 +136,8 @@ class Processes:
         shared = topology._HYBRID_PARALLEL_GROUP
         if shared is not None and shared._sharding_degree > 1:
             topo = shared._topo
-            place = {name: rank if name == "sharding" else 0 for name in topo.get_hybrid_group_names()}
+            ours = {"sharding": rank, "pipe": shared.get_stage_id()}
+            place = {name: ours.get(name, 0) for name in topo.get_hybrid_group_names()}
             everyone._rank_in_group = env._rank = shared.global_rank = topo.get_rank(**place)
             for name, group in ((name, getattr(shared, f"_{short}_comm_group", None)) for name, short in _SHARED):
                 if group is not None and name in place:  # those that this process shares layers with
@@ -126,6 +148,7 @@ class Processes:
     def close(self) -> None:
         """Forget the processes: what comes behind the trace is alone again."""
         fleet.fleet._role_maker = self._role
+        vars(get_rng_state_tracker()).update(self._seeds)
         if self.size == 1 and topology._HYBRID_PARALLEL_GROUP is None:
             return
         for name in (*_RANKS, *_SIZES, *_ENDS):
@@ -166,9 +189,19 @@ def init_fleet(session: Session, original: Callable[..., Any], *args: Any, **kwa
             if sharded > 1
             else {"dp_degree": rest}
         )
+    if processes.received is not None and strategy is not None:
+        processes.stand(_of_the_last_stage(strategy))
     with contextlib.suppress(SystemExit):
         return original(*args, **kwargs)
     return None
+
+
+def _of_the_last_stage(strategy: Any) -> int:
+    """The first process of a pipeline's last stage: an axis counts on with each round of those behind it
+    (`CommunicateTopology`)."""
+    degrees = [max(1, strategy.hybrid_configs.get(f"{name}_degree", 1)) for name in strategy.hybrid_parallel_order]
+    place = strategy.hybrid_parallel_order.index("pp")
+    return int((degrees[place] - 1) * prod(degrees[place + 1 :]))
 
 
 def spawn(
