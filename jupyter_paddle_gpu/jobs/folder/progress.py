@@ -28,6 +28,8 @@ SPARKLINE_POINTS = 40
 UNTOLD_SHARE = 0.1
 """Of a run in which a training is to come that has not said how long it takes, no more is told to be over: quick cells
 before it would seem to be most of the run."""
+UNKNOWN_SHARE = 0.5
+"""Of a run in which nobody knows whether one comes, so much of what its cells say: one may."""
 
 
 class ProgressReader:
@@ -60,11 +62,11 @@ class ProgressReader:
         for event in self._events.new():
             self._take(event)
         left = None if self._left is None else round(self._left[1] - max(0.0, now - self._left[0]), 1)
-        share = round(self._course.share(self._progress, now, left), 2)
-        if self._trains and left is None and not self._course.has_trained:
-            share = min(share, UNTOLD_SHARE)
+        share = self._course.share(self._progress, now, left)
+        if left is None and not self._course.has_trained:
+            share = min(share, UNTOLD_SHARE) if self._trains else UNKNOWN_SHARE * share
         # Where it turns out that more is to come than was thought, the bar waits: nobody reads it going back.
-        self._told = max(self._told, share)
+        self._told = max(self._told, round(share, 2))
         return msgspec.structs.replace(
             self._progress,
             sparkline=self._curve.told(),
@@ -178,7 +180,8 @@ class _Course:
         runs = progress.cell is not None
         rest = usual * max(0, progress.cells_total - progress.cells_done - runs)
         if runs:
-            rest += usual if left is None else max(0.0, left)
+            # What has taken longer than others may take as long again.
+            rest += max(usual, in_cell) if left is None else max(0.0, left)
         return over / (over + rest) if over + rest else progress.cells_done / progress.cells_total
 
 
