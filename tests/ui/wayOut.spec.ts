@@ -69,7 +69,7 @@ test('a batch that fits is one click away, and so is to insist', async ({ page, 
   if (await estimate.isVisible()) {
     await estimate.click();
   }
-  await expect(refusal).toContainText('the largest card here offers at most 20.4 GiB', {
+  await expect(refusal).toContainText('the largest card here offers at most 19.9 GiB', {
     timeout: 180_000
   });
   const way = refusal.getByRole('button', { name: /^Batch size \d+$/ });
