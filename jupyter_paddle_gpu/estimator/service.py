@@ -23,7 +23,7 @@ from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_FRAMEWORK, OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest, asked_in_a_row
-from . import messages, packages, scripts, trainings
+from . import messages, packages, precision, scripts, trainings
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import batched, fits
@@ -34,7 +34,7 @@ from .scan import scanned
 from .sources.fallback import widened
 from .sources.traces import Traced, Traces
 from .trace import Trace
-from .translate import note, question
+from .translate import question
 from .workers.interpreters import Interpreter, find_interpreter
 from .workers.outcomes import Greeting
 from .workers.settings import WorkerSettings, available_memory
@@ -308,7 +308,7 @@ class EstimateService:
             return scanned(facts, "needs_input", *traced.notes, messages.SCAN_ONLY)
         if request.training is not None and (refusal := trainings.refusal(trace, request.training)) is not None:
             raise refusal
-        notes = (*traced.notes, *map(note, trace.notes))
+        notes = (*traced.notes, *precision.told(trace.notes, accelerator))
         questions = tuple(question(one) for one in trace.questions if one.why != packages.MISSING)
         absent = packages.of_trace(trace)
 

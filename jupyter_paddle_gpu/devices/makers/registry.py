@@ -21,7 +21,7 @@ from pathlib import Path
 import msgspec
 
 from ... import plugins
-from ...domain.devices import Device
+from ...domain.devices import Accelerator, Device
 from ...domain.messages import Message
 from ..contexts import ContextRange, unknown
 from ..driver_words import Fault
@@ -153,3 +153,11 @@ def makers() -> Makers:
 def load(rows: Iterable[Maker] | None = None, others: Iterable[EntryPoint] | None = None) -> Makers:
     """The makers, ours where no others are given."""
     return Makers(*plugins.registered(GROUP, Maker, BUILT_IN if rows is None else rows, others))
+
+
+def has_bfloat16(accelerator: Accelerator) -> bool:
+    """By its sheet, or by what its maker says of all cards of its compute capability."""
+    maker = makers().named(accelerator.vendor)
+    since = maker.bfloat16 if maker is not None else None
+    capability = accelerator.compute_capability
+    return accelerator.bf16 is not None or (since is not None and capability is not None and capability >= since)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ...devices.makers.registry import makers
+from ...devices.makers.registry import has_bfloat16
 from ...domain.changes import Changes, Rewriting
 from ...domain.devices import Accelerator
 from ...domain.estimates import Among, BatchPlace
@@ -27,16 +27,8 @@ def settled(request: EstimateRequest, cards: Cards) -> EstimateRequest:
     card without bfloat16 Paddle computes in float32 and only warns."""
     if request.amp in (None, "off") or request.amp_dtype is not None:
         return request
-    every = bool(cards) and all(map(_has_bfloat16, cards))
+    every = bool(cards) and all(map(has_bfloat16, cards))
     return msgspec.structs.replace(request, amp_dtype="bfloat16" if every else "float16")
-
-
-def _has_bfloat16(accelerator: Accelerator) -> bool:
-    """By its sheet, or by what its maker says of all cards of its compute capability."""
-    maker = makers().named(accelerator.vendor)
-    since = maker.bfloat16 if maker is not None else None
-    capability = accelerator.compute_capability
-    return accelerator.bf16 is not None or (since is not None and capability is not None and capability >= since)
 
 
 def rewriting(source: NotebookSource, facts: NotebookFacts, cards: Cards) -> Rewrite:

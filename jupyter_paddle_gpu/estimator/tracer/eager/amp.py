@@ -205,6 +205,8 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
     precision.seen = level
+    if dtype == "bfloat16" and runtime.target == "gpu":
+        runtime.note("bfloat16")
     lists = custom_white_list, custom_black_list
     return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
 

@@ -16,7 +16,7 @@ import tracer
 for name, (source, target) in json.load(sys.stdin).items():
     request = {"cells": [{"index": 0, "source": source}], "folder": None, "answers": {}, "target": target}
     found = tracer.trace_notebook(request)
-    kept = [found.get(part) for part in ("status", "stop", "operations", "storages")]
+    kept = [found.get(part) for part in ("status", "stop", "operations", "storages", "notes")]
     print(json.dumps([name, kept]), flush=True)
 """
 STEP = """
@@ -77,6 +77,7 @@ class Found(NamedTuple):
     stop: dict | None
     operations: list
     storages: list
+    notes: list
 
     def operation(self, name: str) -> list:
         return next(one for one in self.operations if one[0] == name)
@@ -151,6 +152,11 @@ def test_what_no_kernel_of_a_gpu_takes_is_refused(found: dict[str, Found]) -> No
     one = found["no kernel"]
     assert one.status == "would_stop" and one.stop is not None
     assert "float32) of kernel `flash_attn` is not registered" in one.stop["error"]
+
+
+def test_bfloat16_is_noted_where_cards_may_lack_it(found: dict[str, Found]) -> None:
+    noted = {name: any(note["code"] == "bfloat16" for note in one.notes) for name, one in found.items()}
+    assert noted["flash"] and not noted["float32"] and not noted["on a CPU"]
 
 
 def test_a_program_may_ask_for_the_scores(found: dict[str, Found]) -> None:
