@@ -77,11 +77,15 @@ class Dimension(msgspec.Struct, frozen=True, kw_only=True):
         return random.choice(self.values) if self.values else self.at(random.random())
 
     def at(self, share: float) -> float:
-        """The value of an open range at a share of it, with no more digits than tell it from others."""
+        """The value of an open range at a share of it."""
         if self.log:
             value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
         else:
             value = self.low + share * (self.high - self.low)
+        return self.near(value)
+
+    def near(self, value: float) -> float:
+        """A value of an open range with no more digits than tell it from others: people read it."""
         return min(max(_short(value), self.low), self.high)
 
 

@@ -86,4 +86,4 @@ def _coded(dimension: Dimension, value: FactValue) -> Any:
 
 
 def _decoded(dimension: Dimension, code: Any) -> FactValue:
-    return float(code) if dimension.is_open else dimension.values[int(code)]
+    return dimension.near(float(code)) if dimension.is_open else dimension.values[int(code)]
