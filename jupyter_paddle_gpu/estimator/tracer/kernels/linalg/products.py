@@ -208,7 +208,7 @@ _LEGACY = "FLAGS_use_legacy_linear"
 def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it, its flag
     does not ask for the two of before 3.3, and no second gradient is asked for, which is not known."""
-    if not isinstance(x, paddle.Tensor):  # refused by its own name, before anything else is looked at
+    if isinstance(x, (np.ndarray, list, tuple, int, float)):  # refused by its own name, before all else is looked at
         try:
             return original(x, weight, bias)
         except (TypeError, ValueError) as problem:

@@ -58,8 +58,10 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     count = len(found.partly) or found.items or 2
     yield from _of_specifications(size, found)
+    printed = list(islice(_whole(size, count, found), MOST_PRINTED))
+    yield from (one for one in printed if found.partly and _agrees(one[1], found))
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
-    yield from islice(_whole(size, count, found), MOST_PRINTED)
+    yield from printed
     yield from islice(_branched(size, count, found), MOST_PRINTED)
     for labels in range(1 if count > 1 else 0, max(count, 1)):
         for one in given:
@@ -168,22 +170,32 @@ def _of_specifications(size: int, found: Hints) -> Iterator[tuple[str, list[Arra
         whole = [one for one in specified if one is not None]
         if not model._labels or len(whole) < len(specified):
             continue
-        known = found.partly if len(found.partly) == len(whole) else [None] * len(whole)
-        if all(part is None or (part[0] == dtype and _matches(shape, part[1]))
-               for part, (dtype, shape) in zip(known, whole, strict=True)):  # fmt: skip
+        if len(found.partly) != len(whole) or _agrees(whole, found):
             yield CELLS, whole
 
 
+def _agrees(batch: list[Array], found: Hints) -> bool:
+    """Whether a batch is as the program's own code says, as far as that says anything."""
+    pairs = zip(found.partly, batch, strict=False)
+    return all(part is None or (part[0] == dtype and _matches(shape, part[1])) for part, (dtype, shape) in pairs)
+
+
 def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
-    """Batches whose shapes were printed one behind the other."""
+    """Batches whose shapes were printed one behind the other, or those of all data."""
     shapes = [shape for shape in found.printed if shape[0] == size]
-    for start in range(len(shapes) - count + 1):
-        run = shapes[start : start + count]
+    for of_data in _runs([shape for shape in found.printed if shape[0] > size], count):
+        if len({shape[0] for shape in of_data}) == 1:
+            shapes += [(size, *shape[1:]) for shape in of_data]
+    for run in _runs(shapes, count):
         if run:
             first = [("float32", run[0]), ("int64", run[0])] if len(run[0]) < 3 else [("float32", run[0])]
             for given in first[::-1] if found.models.takes_ids else first:
                 for dtype in ("float32", "int64"):
                     yield PRINTED, [given, *((dtype, shape) for shape in run[1:])]
+
+
+def _runs(shapes: list[Shape], count: int) -> list[list[Shape]]:
+    return [shapes[start : start + count] for start in range(len(shapes) - count + 1)]
 
 
 def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:

@@ -130,3 +130,24 @@ def sorted_out(run_child):
 def test_a_text_has_fewer_characters_than_words(sorted_out, name, entries):
     (question,) = sorted_out[name]["questions"]
     assert (question["name"], question["suggestion"], question["params"]["source"]) == ("vocab", entries, "assumed")
+
+
+SERIES = """
+import numpy as np, paddle
+x, y = np.load('x.npy'), np.load('y.npy')
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([x, y]), batch_size=4)
+net, head = paddle.nn.LSTM(7, 16), paddle.nn.Linear(16, 2)
+opt = paddle.optimizer.Adam(parameters=net.parameters() + head.parameters())
+for a, b in loader:
+    loss = paddle.nn.functional.cross_entropy(head(net(a)[0][:, -1]), b)
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+
+
+@pytest.mark.parametrize("shapes", [[[4, 12, 7], [4]], [[100, 12, 7], [100]]])
+def test_shapes_of_batches_or_of_all_data_that_were_printed_are_suggested(run_child, shapes):
+    found = run_child("trace", {"series": SERIES}, {"series": {"printed": {"shapes": shapes, "numbers": {}}}})
+    (question,) = found["series"]["questions"]
+    assert (question["suggestion"], question["params"]["source"]) == ("float32[4,12,7] int64[4]", "printed")
