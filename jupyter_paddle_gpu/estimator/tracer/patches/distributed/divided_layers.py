@@ -38,10 +38,23 @@ def say(model: Any, shared: Any) -> None:
         running().note("tensor_parallel", devices=processes.size, degree=degree)
     if stages > 1:
         processes.kind = "pipeline"
-        stage, steps = shared.get_stage_id(), getattr(model, "accumulate_steps", stages)
-        running().note(
-            "pipeline", devices=processes.size, stage=stage + 1, stages=stages, batches=min(stages - stage, steps)
-        )
+        stage = shared.get_stage_id()
+        batches = _in_flight(model, stage, stages)
+        running().note("pipeline", devices=processes.size, stage=stage + 1, stages=stages, batches=batches)
+
+
+def _in_flight(model: Any, stage: int, stages: int) -> int:
+    """Micro-batches that a stage has begun and not ended, at most (`startup_steps` in pipeline_parallel.py).
+
+    With several parts of the model in a stage each part takes as many of them as there are stages by turns.
+    """
+    batches, parts = int(model.accumulate_steps), getattr(model, "num_model_chunks", 1)
+    if parts == 1:
+        return min(stages - stage, batches)
+    if batches < 2 * stages:  # all forward passes come first
+        return batches
+    rounds, rest = divmod((stages - stage - 1) * 2 + (parts - 1) * stages + 1, stages * parts)
+    return min(rounds * stages + min(rest, stages), batches)
 
 
 def send_meta(runtime: Tensors, original: Any, meta: Any, tensors: Any, *_: Any, **__: Any) -> None:

@@ -196,9 +196,13 @@ def distributed_model(runtime: Tensors, original: Callable[..., Any], model: Any
     if shared.get_parallel_mode() not in _FOLLOWED:
         running().note("distribution_left_out", name="distributed_model")
         return model
-    wrapper = _followed(original, model, *args, **kwargs)
-    if wrapper is not model:
-        divided_layers.say(wrapper, shared)
+    if shared.get_parallel_mode() not in divided_layers.DIVIDING:
+        return _followed(original, model, *args, **kwargs)
+    try:
+        wrapper = original(model, *args, **kwargs)
+    except AssertionError as problem:  # degrees or a model that do not go together
+        raise running().refused(problem) from None
+    divided_layers.say(wrapper, shared)
     return wrapper
 
 

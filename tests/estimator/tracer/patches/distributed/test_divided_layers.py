@@ -93,8 +93,11 @@ def shared(*, gathers: bool = True, loss: str = "F.cross_entropy", sharding: int
     return head + SHARED_STEP.format(loss=loss)
 
 
-def pipeline(*, stages: int = 2, batches: int = 4, interval: int = 0, width: int = 10) -> str:
+def pipeline(*, stages: int = 2, batches: int = 4, interval: int = 0, width: int = 10, parts: int = 1) -> str:
     model = PIPELINE.format(stages=stages, interval=interval, width=width)
+    if parts > 1:
+        model = model.replace("range(6)", "range(8)")
+        model = model.replace("loss_fn", f"num_virtual_pipeline_stages={parts}, seg_method='layer:Block', loss_fn")
     head = HEAD.format(shared=1, stages=stages, sharding=1, batches=batches, model=model)
     return head + PIPELINE_STEP.format(batches=batches)
 
@@ -118,6 +121,8 @@ TRACED = {
     "shared-sharded": shared(sharding=2),
     "four-stages": pipeline(stages=4, batches=8),
     "four-stages-short": pipeline(stages=4, batches=2),
+    "four-stages-twice": pipeline(stages=4, batches=8, parts=2),
+    "two-stages-twice": pipeline(parts=2),
 }
 
 
@@ -143,6 +148,7 @@ def test_what_is_said(measured):
     of_four = {"devices": 4, "stage": 1, "stages": 4}
     assert measured[1]["four-stages"]["params"] == [{**of_four, "batches": 4}]
     assert measured[1]["four-stages-short"]["params"] == [{**of_four, "batches": 2}]
+    assert measured[1]["four-stages-twice"]["params"] == [{**of_four, "batches": 7}]
     last = {"devices": 2, "stage": 2, "stages": 2, "batches": 1}
     assert measured[1]["pipeline-wide"]["params"] == measured[1]["pipeline-tied"]["params"] == [last]
 
@@ -167,3 +173,9 @@ def test_optimizer_state_is_divided_besides(measured):
 
 def test_a_stage_has_as_many_batches_in_flight_as_stages_follow(measured):
     assert measured[1]["four-stages"]["peak"] > measured[1]["four-stages-short"]["peak"]
+
+
+def test_degrees_that_do_not_go_together_are_refused_in_paddles_words(measured):
+    traced = measured[1]["two-stages-twice"]
+    assert traced["status"] == "would_stop"
+    assert "virtual pipeline must run under pp degree > 2" in traced["stop"]["error"]
