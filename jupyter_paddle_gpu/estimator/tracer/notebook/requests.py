@@ -190,14 +190,14 @@ def _is_settled(result: dict[str, Any]) -> bool:
     return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
 
 
-def _openness(result: dict[str, Any]) -> tuple[bool, int, int, int]:
+def _openness(result: dict[str, Any]) -> tuple[bool, int, int, bool, int]:
     """How much of an answer is left to a person who has no data: what has no field is left wholly. A package can be
-    installed."""
+    installed; where another way does without it, and suggests what it asks for, it is not needed."""
     asked = result["questions"] if result["status"] == "needs_input" else []
     nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
-    asked = [one for one in asked if one["why"] != "module_missing"]
-    no_field, no_suggestion = (sum(not one.get(part) for one in asked) for part in ("name", "suggestion"))
-    return nothing, no_field, no_suggestion, len(asked)
+    others = [one for one in asked if one["why"] != "module_missing"]
+    no_field, no_suggestion = (sum(not one.get(part) for one in others) for part in ("name", "suggestion"))
+    return nothing, no_field, no_suggestion, len(others) < len(asked), len(others)
 
 
 _LATE = 0.7

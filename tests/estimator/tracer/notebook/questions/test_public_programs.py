@@ -116,6 +116,29 @@ for batch in loader:
     optimizer.step()
     optimizer.clear_grad()
 """
+COUNTED = """
+import paddle
+from paddle import nn
+class Faces(paddle.io.Dataset):
+    def __init__(self, path):
+        self.rows = [line.split() for line in open(path)]
+        self.people = len({int(row[1]) for row in self.rows})
+    def __getitem__(self, i):
+        return self.rows[i][0], self.rows[i][1]
+    def __len__(self):
+        return len(self.rows)
+def train():
+    faces = Faces('absent.txt')
+    loader = paddle.io.DataLoader(faces, batch_size=8)
+    net = nn.Sequential(nn.Conv2D(3, 8, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, faces.people))
+    paddle.summary(net, (1, 3, 24, 24))
+    optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+    for x, y in loader:
+        nn.functional.cross_entropy(net(x), y).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+train()
+"""
 PICTURES = """
 import numpy as np, paddle
 from paddle import nn
@@ -143,6 +166,7 @@ PROGRAMS = {
     "word": WORD,
     "cut": CUT,
     "branches": BRANCHES,
+    "counted": COUNTED,
     "one size": ONE_SIZE,
     "two sizes": TWO_SIZES,
 }
@@ -194,6 +218,29 @@ def test_which_of_two_sizes_is_meant_is_an_assumption(rows):
         "two sizes": "assumed",
     }
     assert {one["suggestion"] for one in found.values()} == {"float32[8,3,48,48] int64[8]"}
+
+
+def test_a_number_that_a_data_set_would_have_counted_is_asked_for_by_its_name(rows):
+    """No training was found: the number had no name, and so nobody was asked for it."""
+    assert asked(rows["counted"]) == {"people": 10, "loader": "float32[8,3,24,24] int64[8]"}
+
+
+OPENNESS = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from tracer.notebook.requests import _openness
+for name, row in json.load(sys.stdin).items():
+    print(json.dumps([name, _openness({"status": "needs_input", "questions": row})]))
+"""
+
+
+def test_a_package_that_another_way_does_without_is_not_asked_for(run_code):
+    """A logger's package was needed where the other way had suggestions for all that it asks."""
+    package = {"name": "", "why": "module_missing", "suggestion": None}
+    number, batch = ({"name": name, "why": "number_unseen", "suggestion": 3} for name in ("number", "batch"))
+    unknown = {**number, "suggestion": None}
+    found = run_code(OPENNESS, {"package": [package], "suggested": [number, batch], "unknown": [number, unknown]})
+    assert sorted(found, key=lambda name: found[name]) == ["suggested", "package", "unknown"]
 
 
 LOADED = """
