@@ -15,13 +15,11 @@ from itertools import islice, product
 from typing import Any
 
 from ...undecided.needs import Need
-from ..sites import name_of
 from .corpora import nodes
 from .hints import MINIMAL, NAMED, Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, columns, fields, values
+from .specified import Array, Sourced, specification, specified, summarised
 
-Array = tuple[str, Shape]
-Sourced = tuple[str, str, Shape]
 Suggestion = tuple[str, str]
 """An answer, and where it comes from."""
 HELD, LAYER = "kernel", "layer"
@@ -166,7 +164,7 @@ def _matches(shape: Shape, known: tuple[int | None, ...]) -> bool:
 def _of_specifications(size: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
     """Batches that a `paddle.Model` specifies, as far as the program's own code says nothing else."""
     for model in found.models.wrapped:
-        specified = [_specification(spec, size) for spec in [*(model._inputs or ()), *(model._labels or ())]]
+        specified = [specification(spec, size) for spec in [*(model._inputs or ()), *(model._labels or ())]]
         whole = [one for one in specified if one is not None]
         if not model._labels or len(whole) < len(specified):
             continue
@@ -246,8 +244,8 @@ def _text(arrays: Iterable[Array]) -> str:
 
 def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
     """What the first layer of a model takes."""
-    yield from _specified(size, found)
-    yield from _summarised(size, found)
+    yield from specified(size, found)
+    yield from summarised(size, found)
     for weight in found.models.by_hand:
         of_rows = len(weight) == 2
         yield from _rows(size, weight[0], found) if of_rows else _pictures(size, weight[1], len(weight) - 2, found)
@@ -268,42 +266,6 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
         elif hasattr(layer, "input_size"):
             for source, length in _lengths(found):
                 yield source, "float32", (size, length, int(layer.input_size))
-
-
-def _specified(size: int, found: Hints) -> Iterator[Sourced]:
-    for model in found.models.wrapped:
-        for spec in getattr(model, "_inputs", None) or ():
-            if (one := _specification(spec, size)) is not None:
-                yield CELLS, *one
-
-
-def _summarised(size: int, found: Hints) -> Iterator[Sourced]:
-    """What `paddle.summary(net, (1, 3, 224, 224))` and its like call the model with."""
-    for node in ast.walk(found.tree):
-        if not (isinstance(node, ast.Call) and name_of(node.func) in {"summary", "flops"}):
-            continue
-        for given in (*node.args, *(word.value for word in node.keywords if word.arg in {"input_size", "input"})):
-            shape = _literal_shape(given)
-            if len(shape) > 1:
-                for dtype in ("int64", "float32") if found.models.takes_ids and len(shape) == 2 else ("float32",):
-                    yield CELLS, dtype, (size, *shape[1:])
-
-
-def _literal_shape(node: ast.expr) -> Shape:
-    """The sizes of a shape that is written out; a leading one that is not written counts as 1."""
-    if not isinstance(node, (ast.Tuple, ast.List)) or len(node.elts) < 2:
-        return ()
-    sizes = [one.value if isinstance(one, ast.Constant) else None for one in node.elts]
-    known = [value for value in sizes[1:] if type(value) is int and value > 0]
-    return (1, *known) if len(known) == len(sizes) - 1 else ()
-
-
-def _specification(spec: Any, size: int) -> Array | None:
-    """What an `InputSpec` says, where it says all but the batch size."""
-    shape = getattr(spec, "shape", None)
-    if not shape or any(side in {None, -1} for side in shape[1:]):
-        return None
-    return str(spec.dtype).rpartition(".")[2].lower(), (size, *map(int, shape[1:]))
 
 
 def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
