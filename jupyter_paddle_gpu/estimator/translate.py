@@ -229,7 +229,8 @@ NOTES: dict[str, Message] = {
         Message(
             code="pipeline",
             text="The figure is for stage {stage} of {stages} of a pipeline, with {batches} micro-batches in flight.",
-            hint="Of the first stage and the last one it is that which takes more; {devices} devices train together.",
+            hint="The last stage was traced as well, where it could be followed: the larger figure is shown ({devices} "
+            "devices).",
         ),
         Message(
             code="sharding_single",

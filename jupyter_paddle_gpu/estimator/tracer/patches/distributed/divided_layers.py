@@ -15,6 +15,7 @@ from typing import Any
 
 import paddle
 from paddle.distributed.fleet.base import topology
+from paddle.distributed.fleet.meta_parallel import pipeline_parallel
 from paddle.distributed.fleet.meta_parallel.pp_utils import p2p_communication
 from paddle.distributed.fleet.meta_parallel.pp_utils.utils import paddle_2_number
 from paddle.distributed.fleet.utils import hybrid_parallel_util
@@ -76,6 +77,12 @@ def receive_meta(runtime: Tensors, original: Any, meta: Any, *_: Any, **__: Any)
     meta.recv_stop_gradient, meta.recv_key_message = fixed, keys
 
 
+def broadcast_loss(runtime: Tensors, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
+    """`PipelineParallel._broadcast_final_loss`, by the process that this one became behind the model's making."""
+    model.global_rank = model._hcg.get_global_rank()
+    return original(model, *args, **kwargs)
+
+
 def given_on(runtime: Tensors, original: Any, groups: Any, *inputs: Any, **named: Any) -> tuple[Any, Any]:
     """`broadcast_input_data`: the first of the processes that share a model has its batch already."""
     return inputs, named
@@ -94,6 +101,7 @@ def recompute(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwar
 def patches() -> Iterator[Patch]:
     """What would wait for another process, or asks for a device."""
     yield Patch(hybrid_parallel_util, "broadcast_input_data", given_on, everywhere=True)
+    yield Patch(pipeline_parallel.PipelineParallel, "_broadcast_final_loss", broadcast_loss)
     yield Patch(p2p_communication.SendRecvMeta, "send_meta", send_meta)
     yield Patch(p2p_communication.SendRecvMeta, "recv_meta", receive_meta)
     yield Patch(_RECOMPUTATION, "recompute_hybrid", recompute, everywhere=True)

@@ -142,6 +142,10 @@ class Processes:
             for name, group in ((name, getattr(shared, f"_{short}_comm_group", None)) for name, short in _SHARED):
                 if group is not None and name in place:  # those that this process shares layers with
                     group._ranks = [topo.get_rank(**place | {name: one}) for one in range(topo.get_dim(name))]
+            stages = shared.get_pipe_parallel_group()
+            if stages is not None and stages.nranks > 1:
+                ranks, stage = stages.ranks, shared.get_stage_id()
+                shared.prev_rank, shared.next_rank = ranks[stage - 1], ranks[(stage + 1) % len(ranks)]
             shared._sharding_parallel_id = rank
             shared._sharding_comm_group._rank_in_group = rank
 

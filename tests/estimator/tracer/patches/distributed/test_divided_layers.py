@@ -93,12 +93,14 @@ def shared(*, gathers: bool = True, loss: str = "F.cross_entropy", sharding: int
     return head + SHARED_STEP.format(loss=loss)
 
 
-def pipeline(*, stages: int = 2, batches: int = 4, interval: int = 0, width: int = 10, parts: int = 1) -> str:
+def pipeline(
+    *, stages: int = 2, batches: int = 4, interval: int = 0, width: int = 10, parts: int = 1, sharding: int = 1
+) -> str:
     model = PIPELINE.format(stages=stages, interval=interval, width=width)
     if parts > 1:
         model = model.replace("range(6)", "range(8)")
         model = model.replace("loss_fn", f"num_virtual_pipeline_stages={parts}, seg_method='layer:Block', loss_fn")
-    head = HEAD.format(shared=1, stages=stages, sharding=1, batches=batches, model=model)
+    head = HEAD.format(shared=1, stages=stages, sharding=sharding, batches=batches, model=model)
     return head + PIPELINE_STEP.format(batches=batches)
 
 
@@ -123,6 +125,7 @@ TRACED = {
     "four-stages-short": pipeline(stages=4, batches=2),
     "four-stages-twice": pipeline(stages=4, batches=8, parts=2),
     "two-stages-twice": pipeline(parts=2),
+    "pipeline-sharded": pipeline(sharding=2),
 }
 
 
@@ -149,6 +152,7 @@ def test_what_is_said(measured):
     assert measured[1]["four-stages"]["params"] == [{**of_four, "batches": 4}]
     assert measured[1]["four-stages-short"]["params"] == [{**of_four, "batches": 2}]
     assert measured[1]["four-stages-twice"]["params"] == [{**of_four, "batches": 7}]
+    assert measured[1]["pipeline-sharded"]["params"][0] == {"devices": 4, "stage": 1, "stages": 2, "batches": 2}
     last = {"devices": 2, "stage": 2, "stages": 2, "batches": 1}
     assert measured[1]["pipeline-wide"]["params"] == measured[1]["pipeline-tied"]["params"] == [last]
 
