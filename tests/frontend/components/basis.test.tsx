@@ -49,10 +49,10 @@ test('what a range rests on is behind its sign', () => {
     seconds: 1
   };
   const box = draw(<Memory training={training({ estimate })} model={null} />);
-  expect(box.textContent).not.toContain('107 trainings');
+  expect(box.textContent).not.toContain('103 trainings');
   expect(box.textContent).toContain('follows from the code');
   act(() => box.querySelector<HTMLButtonElement>('.jp-PaddleGpu-info button')?.click());
-  expect(box.textContent).toContain('107 trainings');
+  expect(box.textContent).toContain('103 trainings');
 });
 
 test('an estimate that takes its time says for how long, and can be stopped', () => {
