@@ -8,10 +8,8 @@ import click
 
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs.job import ENDED
+from ..domain.jobs.job import ENDED, NEWEST
 from ..domain.notebooks import FactValue
-from ..services.jobs.finding import NEWEST
-from ..services.requests import Rerun
 from . import options
 from .arguments import WHAT, engines_known, job_argument, one, wants_json
 from .face import Face, View
@@ -157,6 +155,8 @@ def rerun(face: Face, /, job_id: str, sets: dict[str, FactValue], follow: bool) 
 
     It goes on from the old one's checkpoints; with another value (--set) it begins anew.
     """
+    from ..services.requests import Rerun
+
     old = face.services.find_job(job_id)
     if follow:
         face.attend()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -90,6 +92,18 @@ def test_tab_completes_commands_options_names_and_notebooks_before_the_magic_was
         assert [one for one in running.complete(nothing) if one not in nothing] == [], "no words of Python"
     running.run("import paddle\nnet = paddle.nn.Linear(4, 2)\nother = 1")
     assert running.complete("%paddle_gpu estimate n") == ["net"]
+
+
+def test_a_first_tab_imports_no_use_case():
+    # JupyterLab waits a second for it, on a busy machine too.
+    code = (
+        "import sys\nfrom IPython.core.interactiveshell import InteractiveShell\n"
+        "from jupyter_paddle_gpu.magics import completion\n"
+        "print(completion._completions(InteractiveShell(), [], 'est'))\n"
+        "print([name for name in ('jupyter_paddle_gpu.services', 'rich', 'pynvml', 'paddle') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:2] == ["['estimate']", "[]"]
 
 
 @pytest.mark.paddle

@@ -41,6 +41,8 @@ MOVES: dict[JobState, frozenset[JobState]] = {
 """Every allowed move. `preparing -> queued` is a retry after a passing fault, `queued -> stopping` a cancel while it
 waits for that; a re-run is a new job."""
 
+NEWEST = "last"
+"""What a person types for the newest job, instead of an id."""
 ENDED: frozenset[JobState] = frozenset({"succeeded", "failed", "cancelled"})
 ACTIVE: frozenset[JobState] = frozenset({"preparing", "running", "stopping"})
 

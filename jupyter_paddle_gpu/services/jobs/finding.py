@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs.job import Job
+from ...domain.jobs.job import NEWEST, Job
 
 if TYPE_CHECKING:
     from ...jobs.service import JobService
 
-NEWEST = "last"
 NO_JOBS = "There are no jobs yet."
 
 

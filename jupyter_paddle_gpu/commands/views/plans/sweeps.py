@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....domain.messages import Message
 from ....domain.plans.space import told
 from ....domain.plans.sweeps import SweepReport, TrialRow
-from ....services.plans.wanted import SweepCheck
 from ...speech import Speech, duration, moment, number, size
 from ..machine import TableView
 from ..states import FOLLOW_STATUS, TRIAL_STATES
+
+if TYPE_CHECKING:
+    from ....services.plans.wanted import SweepCheck
 
 _OUTCOMES = {"run": "starts now", "wait": "has to wait", "cpu": "runs on the CPU", "refuse": "fits nothing"}
 STATUS = {**FOLLOW_STATUS, "running": 0}
