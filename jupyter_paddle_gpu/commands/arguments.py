@@ -79,3 +79,11 @@ def one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]
         text = "One notebook at a time, not {count}: {names}"
         raise click.UsageError(face.say(text, count=len(words), names=" ".join(words)))
     return (words[0] if words else None), ()
+
+
+def runs_already(face: Face, path: str | None) -> bool:
+    """Whether a job is what asks to run its own notebook once more; the reader is told, and the job goes on."""
+    if path is not None or not face.is_job():
+        return False
+    click.echo(face.say("This is the notebook's job itself: it is not submitted once more."))
+    return True

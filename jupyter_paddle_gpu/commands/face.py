@@ -71,6 +71,10 @@ class Face(ABC):
         """Whether a model of that name lives where the command is typed."""
         return False
 
+    def is_job(self) -> bool:
+        """Whether the notebook at hand is being run by a job: what submits it would then submit itself again."""
+        return False
+
     def attend(self) -> None:  # noqa: B027  # most faces live longer than any job's start
         """A job is about to be submitted and followed: whatever makes it start sooner."""
 

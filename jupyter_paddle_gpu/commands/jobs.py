@@ -11,7 +11,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import ENDED, NEWEST
 from ..domain.notebooks import FactValue
 from . import options
-from .arguments import WHAT, engines_known, job_argument, one, wants_json
+from .arguments import WHAT, engines_known, job_argument, one, runs_already, wants_json
 from .face import Face, View
 from .numbers import Number, Whole
 from .plans.schedules import for_submit, taken
@@ -75,12 +75,14 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 @_FOLLOW
 @options.json_option
 @click.pass_obj
-def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **chosen: Any) -> View:
+def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **chosen: Any) -> View | None:
     """Run a notebook or a script as a job, without a browser.
 
     It goes on when terminal and browser are closed; `logs` and `jobs` find it again.
     """
     path, arguments = one(face, what)
+    if not dry_run and runs_already(face, path):
+        return None
     source, scheduled = face.source(path, arguments), taken(chosen)
     if dry_run:
         return ChangesView(face.services.changes(source, options.submission(**chosen), runs=True))

@@ -69,6 +69,10 @@ class CellFace(Face):
         paddle = sys.modules.get("paddle")  # who has not imported it holds no model
         return paddle is not None and isinstance(self._shell.user_ns.get(name), (paddle.Model, paddle.nn.Layer))
 
+    def is_job(self) -> bool:
+        """The runner tells its kernel the job's id."""
+        return "PADDLE_GPU_JOB_ID" in os.environ
+
     def _place(self) -> Path:
         """Where a notebook of executed cells is taken to lie."""
         return Path.cwd() / UNSAVED

@@ -309,6 +309,18 @@ def test_a_job_from_a_cell(kernel, tmp_path):
     assert "done" in rich[0]["text/plain"]
 
 
+def test_a_job_does_not_submit_its_own_notebook_once_more(kernel):
+    running = kernel(PADDLE_GPU_JOB_ID="20260101-000000-abcdef")
+    running.run("value = 6")
+    heads = ("%paddle_gpu submit --follow", "%paddle_gpu sweep --set value=1,2", "%%paddle_gpu submit\nprint(value)")
+    for head in heads:
+        text, _, errors = running.run(head)
+        assert not errors, "the job goes on"
+        assert "not submitted once more" in text
+    _, rich, _ = running.run("%paddle_gpu jobs")
+    assert "Where" not in rich[0]["text/plain"], "no job was made"
+
+
 def test_devices_are_watched_in_one_place_of_a_terminal(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

@@ -14,7 +14,7 @@ from ...domain.plans.space import told
 from ...domain.plans.sweeps import SweepReport
 from ...i18n import to_json
 from .. import options
-from ..arguments import about_all, about_one
+from ..arguments import about_all, about_one, runs_already
 from ..face import Face, View
 from ..numbers import Whole
 from ..options import JSON, json_option
@@ -75,13 +75,15 @@ def sweep_command(submit: click.Command) -> click.Command:
 @click.option("--follow", "-f", is_flag=True, help="Say how each trial ends; exit with 1 where one failed.")
 @json_option
 @click.pass_obj
-def sweep(face: Face, /, what: tuple[str, ...], *, dry_run: bool, follow: bool, **chosen: Any) -> View:
+def sweep(face: Face, /, what: tuple[str, ...], *, dry_run: bool, follow: bool, **chosen: Any) -> View | None:
     """Run a notebook with several values, and say which did best.
 
     Each trial is a job, placed by an estimate of its own. It goes on when terminal and browser are closed.
     """
     from ...services.plans.wanted import SweepRequest
 
+    if not dry_run and runs_already(face, what[0] if what else None):
+        return None
     sweeps, services = face.services.plans.sweeps, face.services
     own = {name: chosen.pop(name) for name in SweepRequest.__struct_fields__ if name in chosen}
     request = SweepRequest(**own, submission=options.submission(sets={}, token="", name="", **chosen))
