@@ -93,7 +93,7 @@ class Kept:
         if self._best is None:
             self._is_even, self._best = not self._is_uneven(bounds[-4:]), window
             return window if self._is_even else None
-        self._best = max(self._best, window, key=lambda one: (self._size(one), one))
+        self._best = max(self._best, window, key=lambda one: (self.size(one), one))
         return None if len(bounds) > 3 and self._grows(bounds) and len(bounds) <= STEPS else self._best
 
     def notes(self) -> list[dict[str, Any]]:
@@ -171,7 +171,8 @@ class Kept:
                 return collection.maxlen
         return None
 
-    def _size(self, window: Window) -> int:
+    def size(self, window: Window) -> int:
+        """The most bytes alive at once in a step."""
         storages, operations = rows(self._runtime.ledger, window, str)
         return most_alive(storages, operations, self._runtime.target)
 

@@ -116,8 +116,6 @@ class StepWatch:
         self._enough = 0
         self._by_hand, self.gradients = UpdatesByHand(self.runtime), Gradients()
         self.kept = Kept(self.runtime, self.began)
-        self._steps_by_hand = False
-        """Whether an optimizer of the program's own has stepped: no other is waited for."""
 
     def has_window(self) -> bool:
         """Whether a whole step was seen."""
@@ -127,6 +125,11 @@ class StepWatch:
     def updates(self) -> int:
         """Updates that have ended, of all trainings."""
         return self._ended_updates + len(self._ends)
+
+    @property
+    def all_updates(self) -> int:
+        """The same with those that the program writes out itself."""
+        return self.updates + self._by_hand.count
 
     def elements(self) -> int:
         """Elements of what is updated."""
@@ -215,16 +218,15 @@ class StepWatch:
                 result = call()
         finally:
             self._depth -= 1
-        self._steps_by_hand = True
         self._has_updated(self._by_hand.stepped(list(trained())))
         return result
 
     def _has_updated(self, is_new: bool) -> None:
-        count = self._by_hand.count
-        if not is_new or count < BY_HAND:
+        if not is_new or self._by_hand.count < BY_HAND:
             return
-        enough = BY_HAND if self._steps_by_hand or self._is_by_hand() else MANY_BY_HAND
-        if count >= enough and (window := self.kept.settle(self._by_hand.window(), self._by_hand.ends, 1)):
+        if self._by_hand.count < MANY_BY_HAND and not (self._by_hand.has_stepped or self._is_by_hand()):
+            return
+        if window := self.kept.settle(self._by_hand.window(self.kept.size), self._by_hand.ends, 1):
             self.window = window
             self._seen()
 
@@ -387,8 +389,9 @@ class StepWatch:
         if self.window is not None:
             return self.window
         if not self._ends:
-            self.window = self._by_hand.window()
-            return self.window
+            self.window = self._by_hand.last(self.kept.size)
+            if self.window is not None or not self._by_hand.has_stepped:
+                return self.window
         if (ends := periods.first(self._order)) is not None:
             self.window = (self._ends[ends[0]], self._ends[ends[1]])
             return self.window

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
+from collections.abc import Callable
+from itertools import pairwise, takewhile
 from typing import Any
 
 from paddle.base.framework import EagerParamBase
@@ -10,7 +11,9 @@ from paddle.base.framework import EagerParamBase
 from .. import call_stack
 from ..eager.tensors import Tensors
 from ..memory.arrays import elements, known_state
+from . import periods
 from .layers import LayerPaths
+from .sizes import MOST, Window
 
 
 class UpdatesByHand:
@@ -22,13 +25,14 @@ class UpdatesByHand:
     Attributes:
         elements: by identity those of tensors whose gradient the program reads or clears itself.
         has_gradients: whether a backward pass has run since the last update.
+        has_stepped: whether an optimizer of the program's own has: no other is waited for.
         ends: when updates have ended.
     """
 
     def __init__(self, runtime: Tensors) -> None:
         self.runtime = runtime
         self.elements: dict[int, int] = {}
-        self.has_gradients = False
+        self.has_gradients = self.has_stepped = False
         self._since: dict[int, int] = {}
         """The same of the update that goes on."""
         self._is_by_gradients = False
@@ -78,6 +82,7 @@ class UpdatesByHand:
             trained: its parameters, as far as they are known.
         """
         by_gradients, self._is_by_gradients = self._is_by_gradients, False
+        self.has_stepped = True
         if by_gradients:
             return False
         self.elements = {number: elements(tensor) for number, tensor in enumerate(trained)}
@@ -107,12 +112,26 @@ class UpdatesByHand:
         since = takewhile(lambda record: record.start >= begin, reversed(self.runtime.ledger.records))
         return any(record.kind == "inputs" for record in since)
 
-    def window(self) -> tuple[int, int] | None:
-        """The last step, where the one before has as many operations: it is one of a loop's."""
-        if len(self.ends) < 3:
-            return None
-        before, begin, end = self.ends[-3:]
-        return (begin, end) if begin - before == end - begin else None
+    def window(self, size: Callable[[Window], int]) -> Window | None:
+        """The last step, where the one before has as many operations: it is one of a loop's. Where they differ from one
+        to the next (a loss that is added every second step), the largest of those whose numbers come again, or of as
+        many as are looked at for that.
+
+        Args:
+            size: how much a step takes.
+        """
+        steps = [*pairwise(self.ends)]
+        lengths = [end - begin for begin, end in steps]
+        period = next(periods.ending(lengths), MOST if len(steps) >= MOST else 0)
+        if period < 2:
+            return steps[-1] if period else None
+        return max(steps[-period:], key=lambda one: (size(one), one))
+
+    def last(self, size: Callable[[Window], int]) -> Window | None:
+        """The step of a program that has ended. That an optimizer of its own has stepped is told by its name: no two
+        need be alike then."""
+        steps = [*pairwise(self.ends)] if self.has_stepped else []
+        return self.window(size) or max(steps, key=lambda one: (size(one), one), default=None)
 
 
 def count_as_parameter(tensor: Any) -> None:

@@ -154,7 +154,7 @@ def as_bool(runtime: Tensors, original: Any, tensor: Any) -> bool:
     found = None if value is not None and random_numbers.goes_both_ways(value) else _known(runtime, tensor)
     if found is None:
         runtime.note("stand_in_branch", **call_stack.told())
-        return runtime.of(Decisions).decide(runtime.of(StepWatch).updates)
+        return runtime.of(Decisions).decide(runtime.of(StepWatch).all_updates)
     return bool(found.all())
 
 

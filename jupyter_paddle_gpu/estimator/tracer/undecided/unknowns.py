@@ -45,7 +45,7 @@ def decided(stand_in: bool) -> bool:
     if decisions.is_quiet(frame):
         return stand_in
     session.note("stand_in_branch", **call_stack.told())
-    return decisions.decide(session.of(StepWatch).updates)
+    return decisions.decide(session.of(StepWatch).all_updates)
 
 
 def plain(value: Any) -> Any:
