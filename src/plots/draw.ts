@@ -193,26 +193,44 @@ export class Plot {
     // The axes leave how their own words are set.
     ctx.textAlign = 'left';
     ctx.textBaseline = 'top';
+    const right = bbox.left + bbox.width;
+    const row = 16 * devicePixelRatio;
+    const names = limits.map(({ value, label }) => {
+      const top = plot.valToPos(value, 'y', true);
+      return { top, label, left: right - 2 - ctx.measureText(`${label} `).width };
+    });
+    // Names of epochs end before that of a limit which stands in their row.
+    const end = Math.min(
+      ...names.filter(({ top }) => top - bbox.top < 2 * row).map(({ left }) => left),
+      Infinity
+    );
     let free = -Infinity;
     for (const { x, label } of marks) {
       const left = plot.valToPos(x, 'x', true);
-      if (left >= bbox.left && left <= bbox.left + bbox.width) {
+      if (left >= bbox.left && left <= right) {
         line(ctx, left, bbox.top, left, bbox.top + bbox.height, [1, 3]);
         const begin = left + 3 * devicePixelRatio;
+        const { width } = ctx.measureText(label);
         // A name that would lie over the one before is left out.
-        if (begin > free) {
+        if (begin > free && begin + width < end) {
           ctx.fillText(label, begin, bbox.top);
           free = begin + ctx.measureText(`${label} `).width;
         }
       }
     }
-    ctx.strokeStyle = ctx.fillStyle = this._colors.limit;
-    for (const { value, label } of limits) {
-      const top = plot.valToPos(value, 'y', true);
-      line(ctx, bbox.left, top, bbox.left + bbox.width, top, [4, 3]);
-      ctx.textAlign = 'right';
-      ctx.textBaseline = top - bbox.top > 16 * devicePixelRatio ? 'bottom' : 'top';
-      ctx.fillText(label, bbox.left + bbox.width - 2, top);
+    ctx.fillStyle = this._colors.limit;
+    ctx.textAlign = 'right';
+    for (const { top, label } of names) {
+      ctx.strokeStyle = this._colors.limit;
+      line(ctx, bbox.left, top, right, top, [4, 3]);
+      ctx.textBaseline = top - bbox.top > row ? 'bottom' : 'top';
+      // The begin of an epoch goes on behind the name.
+      ctx.strokeStyle = this._colors.ground;
+      ctx.setLineDash([]);
+      ctx.lineWidth = 3 * devicePixelRatio;
+      ctx.strokeText(label, right - 2, top);
+      ctx.fillText(label, right - 2, top);
+      ctx.lineWidth = devicePixelRatio;
     }
     ctx.restore();
   }

@@ -24,6 +24,8 @@ export interface IPalette {
   grid: string;
   quiet: string;
   limit: string;
+  /** What all of it is drawn on. */
+  ground: string;
   font: string;
 }
 
@@ -38,6 +40,7 @@ export function palette(node: Element): IPalette {
     grid: `color-mix(in srgb, ${read('--jp-ui-font-color2') || 'gray'} 22%, transparent)`,
     quiet: read('--jp-ui-font-color3') || 'gray',
     limit: read('--jp-warn-color1') || 'darkorange',
+    ground: read('--jp-layout-color1') || 'white',
     // A canvas knows pixels only.
     font: `${Math.round((parseFloat(style.fontSize) || 13) * SMALL)}px ${style.fontFamily || 'sans-serif'}`
   };

@@ -10,6 +10,7 @@ import { draw } from './drawing';
 interface IOptions {
   padding: [number, () => number, number, number];
   axes: { values(plot: null, places: number[]): string[] }[];
+  hooks: { draw: ((plot: object) => void)[] };
 }
 
 const made: IOptions[] = [];
@@ -66,4 +67,44 @@ test('names of axes that are near to each other stand in two lines', () => {
   };
   expect(lines('a', 'b').size).toBe(1);
   expect(lines('learning_rate', 'weight_decay', 'hidden_size').size).toBe(2);
+  // A value at the upper end, 11 pixels high, begins below them.
+  const places = [...document.querySelectorAll('.jp-PaddleGpu-axis text')]
+    .map(one => Number(one.getAttribute('y')))
+    .sort((a, b) => a - b);
+  const [first] = places.filter(one => one > 22);
+  expect(first - 11).toBeGreaterThan(22);
+});
+
+test('the name of an epoch does not lie beneath that of a limit', () => {
+  const names = (limit: number) => {
+    const drawing = {
+      ...{ series: [], height: 100, formatX: String, formatY: String },
+      limits: [{ value: limit, label: 'estimate' }],
+      marks: [
+        { x: 0, label: '1' },
+        { x: 95, label: '2' }
+      ],
+      onCursor: () => undefined
+    };
+    made.length = 0;
+    new Plot(document.createElement('div'), drawing);
+    const fillText = jest.fn<undefined, [string]>();
+    const ctx = {
+      ...Object.fromEntries(
+        ['save', 'restore', 'beginPath', 'moveTo', 'lineTo', 'stroke', 'strokeText'].map(
+          one => [one, () => undefined]
+        )
+      ),
+      ...{ fillText, setLineDash: () => undefined },
+      measureText: (text: string) => ({ width: 6 * text.length })
+    };
+    made[0].hooks.draw[0]({
+      ...{ ctx, bbox: { left: 0, top: 0, width: 100, height: 100 } },
+      valToPos: (value: number) => value
+    });
+    return fillText.mock.calls.map(([text]) => text);
+  };
+  // Pixels from the top: in the row of the names, and below it.
+  expect(names(20)).toEqual(['1', 'estimate']);
+  expect(names(60)).toEqual(['1', '2', 'estimate']);
 });

@@ -10,6 +10,8 @@ import { dimensionName } from './words';
 
 const HEIGHT = 210;
 const TOP = 26;
+/** More above the axes where names stand in two lines: the lower one does not touch the first value. */
+const SECOND_LINE = 12;
 const BOTTOM = 14;
 /** Beside the first and the last axis, at least: their values are written there. */
 const SIDE = 46;
@@ -38,7 +40,8 @@ export function Parallel(props: {
   // Names that would lie over each other stand in two lines.
   const widest = Math.max(...across.map(({ name }) => LETTER * name.length));
   const crowded = across.length > 1 && x(1) - x(0) < widest;
-  const y = (at: number) => TOP + (1 - at) * (HEIGHT - TOP - BOTTOM);
+  const top = TOP + (crowded ? SECOND_LINE : 0);
+  const y = (at: number) => top + (1 - at) * (HEIGHT - top - BOTTOM);
   const best = sweep.trials.find(({ number }) => number === sweep.best);
   // The best and the one that is pointed at lie above the others.
   const order = [...sweep.trials].sort(
@@ -88,7 +91,7 @@ export function Parallel(props: {
         ))}
         {across.map((axis, index) => (
           <g key={axis.name} className="jp-PaddleGpu-axis">
-            <line x1={x(index)} x2={x(index)} y1={TOP} y2={HEIGHT - BOTTOM} />
+            <line x1={x(index)} x2={x(index)} y1={top} y2={HEIGHT - BOTTOM} />
             <text
               x={x(index)}
               y={crowded && index % 2 ? 22 : 10}
