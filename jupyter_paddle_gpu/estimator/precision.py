@@ -10,7 +10,7 @@ from ..domain.messages import Message
 from .trace import TracedNote
 from .translate import note
 
-_BFLOAT16 = "bfloat16"
+BFLOAT16 = "bfloat16"
 """The tracer's note that the program asks for mixed precision in it."""
 OLDER = Message(
     code="bfloat16_cards",
@@ -29,7 +29,7 @@ def told(notes: Iterable[TracedNote], accelerator: Accelerator | None) -> tuple[
     """A trace's notes as sentences, for the card that is meant; None: for any."""
     found: list[Message] = []
     for one in notes:
-        if one.code != _BFLOAT16:
+        if one.code != BFLOAT16:
             found.append(note(one))
         elif accelerator is None:
             found.append(OLDER)

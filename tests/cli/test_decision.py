@@ -35,7 +35,7 @@ def test_the_way_out_stands_beside_the_refusal(cli, notebook, cards):
     name = notebook(WIDE)
     told = cli("estimate", name, "--details", **cards)
     assert told.status == 0, told.err
-    sentence = re.search(r"^Needs .* GiB; the largest card here offers at most 1\.70 GiB\.$", told.out, re.M)
+    sentence = re.search(r"^Needs .* GiB; the largest card here offers at most 1\.20 GiB\.$", told.out, re.M)
     assert sentence, told.out
     batch = re.search(r"^Fits with batch size (\d+)", told.out, re.M)
     assert batch and f"--batch-size {batch[1]}" in told.out

@@ -103,8 +103,8 @@ def test_a_submission_without_wishes_gets_a_device_where_the_engine_has_one(serv
 def test_its_devices_are_claimed_one_to_a_job(services, tmp_path):
     ours = services()
     wish = Submission(engine="elsewhere", resources=Resources(gpus=1))
+    ours.start_jobs()  # before another process is called to it, which has none but our own engines
     jobs = [ours.submit(source(ours, tmp_path, WAIT), wish) for _ in range(3)]
-    ours.start_jobs()
     running = [job for job in jobs if ours.jobs.wait(job.id, 0) and _is_running(ours, job)]
     assert {ours.jobs.get(job.id).device_ids for job in running} == {("elsewhere/0",), ("elsewhere/1",)}
     last = ours.jobs.get(jobs[2].id)
