@@ -11,6 +11,8 @@ from .syntax import nodes
 
 FEW_STEPS = "few_steps"
 """The note on a training of one step."""
+_WELL = frozenset(("", "0", "None"))
+"""What `exit()` ends a program with that has come to its end."""
 _HOLDING = (ast.For, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)
 _COLLECTS = frozenset(("append", "add", "appendleft", "extend", "insert", "setdefault"))
 _GRAPH_STAYS = frozenset(("scale", "sum", "mean"))
@@ -49,6 +51,8 @@ def _cut(failures: Sequence[dict[str, Any]], note: dict[str, Any]) -> dict[str, 
     if note["code"] != FEW_STEPS or not failures or "error" not in failures[0]["params"]:
         return note
     first = failures[0]
+    if first["params"]["error"] == "SystemExit" and first["params"]["message"] in _WELL:
+        return note
     error = f"{first['params']['error']}: {first['params']['message']}"
     return {"code": "step_cut", "params": {"cell": first["cell"] + 1, "line": first["line"], "error": error}}
 

@@ -45,6 +45,11 @@ class Sizes:
             return
         self._taken.append(self._numbers.setdefault(taken, len(self._numbers)))
 
+    @property
+    def vary(self) -> bool:
+        """Whether two updates have taken in different shapes."""
+        return len(self._numbers) > 1
+
     def settle(self, window: Window, period: int) -> Window | None:
         """The step that stands for the training; None where it may still take more.
 
@@ -52,7 +57,7 @@ class Sizes:
             window: the last step.
             period: updates of one.
         """
-        if len(self._numbers) < 2:
+        if not self.vary:
             self.largest = window
             return window
         self._compare(window)

@@ -13,7 +13,7 @@ from ..eager.tensors import Tensors
 from ..memory.arrays import elements, known_state
 from . import periods
 from .layers import LayerPaths
-from .sizes import MOST, Window
+from .sizes import MOST, Sizes, Window
 
 
 class UpdatesByHand:
@@ -43,6 +43,9 @@ class UpdatesByHand:
         self._line = (0, 0)
         """Cell and line of the loop that used the last gradient."""
         self.ends: list[int] = []
+        self._sizes = Sizes(runtime)
+        self._settled: Window | None = None
+        """Of steps that take in data of different sizes the largest; None as long as it is not known."""
 
     @property
     def count(self) -> int:
@@ -88,9 +91,17 @@ class UpdatesByHand:
         self.elements = {number: elements(tensor) for number, tensor in enumerate(trained)}
         for tensor in trained:
             count_as_parameter(tensor)
-        self.runtime.of(LayerPaths).look(self.ends[-1] if self.ends else 0)
-        self.ends.append(self.runtime.ledger.now)
+        self._append()
         return True
+
+    def _append(self) -> None:
+        """An update has ended."""
+        begin, now = self.ends[-1] if self.ends else 0, self.runtime.ledger.now
+        self.runtime.of(LayerPaths).look(begin)
+        self._sizes.updated(begin)
+        if self.ends:
+            self._settled = self._sizes.settle((begin, now), 1)
+        self.ends.append(now)
 
     def _end(self, tensor: Any) -> None:
         self.has_gradients = False
@@ -103,8 +114,7 @@ class UpdatesByHand:
             self.ends.clear()  # the same numbers again: gradients are shown here, nothing is trained
         self._trained, self._line = trained, line
         self.elements, self._since = self._since or self.elements, {}
-        self.runtime.of(LayerPaths).look(self.ends[-1] if self.ends else 0)
-        self.ends.append(self.runtime.ledger.now)
+        self._append()
 
     def _is_fed(self) -> bool:
         """Whether new data has come since the last update: a loop over batches is meant as a training."""
@@ -113,25 +123,31 @@ class UpdatesByHand:
         return any(record.kind == "inputs" for record in since)
 
     def window(self, size: Callable[[Window], int]) -> Window | None:
-        """The last step, where the one before has as many operations: it is one of a loop's. Where they differ from one
-        to the next (a loss that is added every second step), the largest of those whose numbers come again, or of as
-        many as are looked at for that.
+        """The step that stands for the training; None where it is not known yet.
 
         Args:
             size: how much a step takes.
         """
+        found = self._of_loop(size)
+        return self._settled if found is not None and self._sizes.vary else found
+
+    def last(self, size: Callable[[Window], int]) -> Window | None:
+        """The step of a program that has ended. That an optimizer of its own has stepped is told by its name: no two
+        need be alike then."""
+        steps = [*pairwise(self.ends)] if self.has_stepped else []
+        found = self._of_loop(size) or max(steps, key=lambda one: (size(one), one), default=None)
+        return self._sizes.largest if found is not None and self._sizes.vary else found
+
+    def _of_loop(self, size: Callable[[Window], int]) -> Window | None:
+        """The last step, where the one before has as many operations: it is one of a loop's. Where they differ from one
+        to the next (a loss that is added every second step), the largest of those whose numbers come again, or of as
+        many as are looked at for that."""
         steps = [*pairwise(self.ends)]
         lengths = [end - begin for begin, end in steps]
         period = next(periods.ending(lengths), MOST if len(steps) >= MOST else 0)
         if period < 2:
             return steps[-1] if period else None
         return max(steps[-period:], key=lambda one: (size(one), one))
-
-    def last(self, size: Callable[[Window], int]) -> Window | None:
-        """The step of a program that has ended. That an optimizer of its own has stepped is told by its name: no two
-        need be alike then."""
-        steps = [*pairwise(self.ends)] if self.has_stepped else []
-        return self.window(size) or max(steps, key=lambda one: (size(one), one), default=None)
 
 
 def count_as_parameter(tensor: Any) -> None:

@@ -134,7 +134,8 @@ for name, source in json.load(sys.stdin).items():
 def test_an_error_behind_the_first_step_that_hangs_on_numbers_is_told(run_code):
     rows = HEAD + LOOP + "    [1, 2][int(1e6 * float(net(x).mean()))]\n"
     once = HEAD + LOOP.replace("range(5)", "range(1)")
-    found = run_code(CUT, {"an index": rows, "one step": once})
-    assert found["one step"] == [["few_steps", {}]]
+    ends = ("exit()", "exit(0)", "import sys\nsys.exit()")
+    found = run_code(CUT, {"an index": rows, "one step": once, **{end: f"{once}{end}\n" for end in ends}})
+    assert all(found[name] == [["few_steps", {}]] for name in ("one step", *ends))
     error = "IndexError: list index out of range"
     assert ["step_cut", {"cell": 1, "line": rows.count("\n"), "error": error}] in found["an index"]

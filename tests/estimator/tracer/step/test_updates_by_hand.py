@@ -207,6 +207,12 @@ SOURCES["conditions-on-norms"] = STEPPING.format(layers=49, more="0", steps=12)
 DIFFERING = {
     "a-loss-every-second-step": STEPPING.format(layers=2, more="number % 2", steps=12),
     "no-two-alike": STEPPING.format(layers=2, more="int('21020121012021020'[number])", steps=17),
+    "sizes-in-turn": STEPPING.format(layers=2, more="0", steps=12).replace(
+        "[64, 20]", "[16 + 24 * (number % 3), 20]", 1
+    ),
+    "sizes-that-come-once": STEPPING.format(layers=2, more="0", steps=4).replace(
+        "[64, 20]", "[16 + 24 * number, 20]", 1
+    ),
     "three-steps": STEPPING.format(layers=2, more="number", steps=3),
     "one-step": STEPPING.format(layers=2, more="number", steps=1),
 }
