@@ -3485,6 +3485,8 @@ export interface components {
          *         is_script: whether it is a script, whose lines are those of its file.
          *         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
          *             the program may run.
+         *         hangs: whether the program does not end there but waits: the error ends the thread that reads for a DataLoader
+         *             without workers, and Paddle does not tell the loop that asked for the batch.
          *         message: the sentence for people, in an estimate.
          */
         Stop: {
@@ -3505,6 +3507,8 @@ export interface components {
             is_script: boolean;
             /** @default  */
             answers: string;
+            /** @default false */
+            hangs: boolean;
             /** @default null */
             message: components["schemas"]["Message"] | null;
         };

@@ -24,6 +24,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         is_script: whether it is a script, whose lines are those of its file.
         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
             the program may run.
+        hangs: whether the program does not end there but waits: the error ends the thread that reads for a DataLoader
+            without workers, and Paddle does not tell the loop that asked for the batch.
         message: the sentence for people, in an estimate.
     """
 
@@ -37,6 +39,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     file_line: int | None = None
     is_script: bool = False
     answers: str = ""
+    hangs: bool = False
     message: Message | None = None
 
     def told(self, *, behind: bool, is_script: bool | None = None) -> Stop:
@@ -71,6 +74,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         step = next_step(self.error)
         params |= {"step": step} if step else {}
         hint = _KNOWN_STEP if step else said.hint
+        if self.hangs:
+            hint = _HANGING_KNOWN_STEP if step else _HANGING
         if self.answers:
             params |= {"answers": self.answers}
             said, hint = _BY_ANSWERS.get(said.text, said), _ANSWERED_KNOWN_STEP if step else _ANSWERED
@@ -85,6 +90,14 @@ _ANSWERED_KNOWN_STEP = (
     "It was answered: {answers}. Change what is not so; the program may be right with other answers. Else: {step}"
 )
 _KNOWN_STEP = "{step} Submitted as it is, the job ends there."
+_HANGING = (
+    "Correct it there and estimate again. Submitted as it is, the job would not even end: the thread that reads for "
+    "the DataLoader ends by it, and the loop waits for its batch for ever."
+)
+_HANGING_KNOWN_STEP = (
+    "{step} Submitted as it is, the job would not even end: the thread that reads for the DataLoader ends by it, and "
+    "the loop waits for its batch for ever."
+)
 _STOPS = Message(
     code="would_stop",
     text="The notebook would stop in cell {cell}, line {line}: {error}",

@@ -30,3 +30,11 @@ def test_an_answer_that_may_be_to_blame_is_named(changes, begins):
 def test_behind_the_step_the_hint_names_it():
     said = STOP.says(behind=True)
     assert said.render().startswith("The training step runs") and "size=-5" in said.render_hint()
+
+
+@pytest.mark.parametrize("error", [STOP.error, "TypeError: (InvalidType) Type promotion only support"])
+def test_what_would_not_even_end_is_not_told_to_end(error):
+    stop = msgspec.structs.replace(STOP, answers="", error=error)
+    assert "the job ends there" in stop.says(behind=False).render_hint()
+    hint = msgspec.structs.replace(stop, hangs=True).says(behind=False).render_hint()
+    assert "would not even end" in hint and "the job ends there" not in hint

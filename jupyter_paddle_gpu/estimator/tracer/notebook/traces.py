@@ -223,13 +223,21 @@ def _cast(runtime: Runtime) -> dict[str, Any] | None:
     first = runtime.of(Promotions).first
     if first is None:
         return None
-    return {**stops.stop(first.cell, first.line, first.problem), "file": first.file, "file_line": first.file_line}
+    return {
+        **stops.stop(first.cell, first.line, first.problem, runtime.of(Loaders)),
+        "file": first.file,
+        "file_line": first.file_line,
+    }
 
 
 def _without_device(runtime: Runtime) -> dict[str, Any] | None:
     """Where the notebook would end for want of a device, although its step could be followed."""
     asked = runtime.of(AbsentDevices).asked
-    return None if asked is None else {**stops.stop(asked.cell, asked.line, asked.problem), "device": asked.device}
+    return (
+        None
+        if asked is None
+        else {**stops.stop(asked.cell, asked.line, asked.problem, runtime.of(Loaders)), "device": asked.device}
+    )
 
 
 def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
+from ...patches.data.loaders import Loaders
 from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphs
@@ -126,7 +127,9 @@ class Findings:
         is_known = isinstance(problem, Exception) and not cell.get("may_fail") and not self._data.needs
         if not is_known or not behind.is_sure(problem, self._session, self.sources):
             return None
-        stop = stops.stop(cell["index"], line_of(problem, call_stack.cell_name(cell["index"])), problem)
+        stop = stops.stop(
+            cell["index"], line_of(problem, call_stack.cell_name(cell["index"])), problem, self._session.of(Loaders)
+        )
         return {"stop": stop, "given": behind.given(problem)}
 
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
@@ -229,7 +232,7 @@ class Findings:
 
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
-        stop = stops.stop(cell["index"], question["line"], problem)
+        stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
         if self._ends_the_job(cell, problem):
             self.stop = stop
             self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)

@@ -20,6 +20,7 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules, is_gone
+from ...patches.data.loaders import Loaders
 from ...patches.data.own_datasets import names_absent_path
 from ...session import SELECTED, SIZES, Session
 from ...step.resizing import Resizing
@@ -153,14 +154,15 @@ def is_miscalled(problem: BaseException) -> bool:
     return isinstance(problem, TypeError) and _MISCALLED.search(str(problem)) is not None
 
 
-def stop(cell: int, line: int, problem: BaseException) -> dict[str, Any]:
+def stop(cell: int, line: int, problem: BaseException, loaders: Loaders) -> dict[str, Any]:
     """What is told of the end: the cell that runs, and the line of another cell (a layer's own) that raises it."""
     raised, step = None, problem.__traceback__
     while step is not None:
         if (index := call_stack.cell_of(step.tb_frame.f_code.co_filename)) is not None:
             raised = None if index == cell else {"cell": index, "line": step.tb_lineno}
         step = step.tb_next
-    return {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + meant(problem)}
+    told = {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + meant(problem)}
+    return {**told, "hangs": True} if problem is loaders.silenced else told
 
 
 def meant(problem: BaseException) -> str:

@@ -54,8 +54,9 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     text = _description(runtime, loader)
     batch: Any = None
     if text is None:
-        size, count = _size_and_count(loaders, loader)
-        size, batch = _loaded(runtime, loader, size)
+        with loaders.reading(loader):
+            size, count = _size_and_count(loaders, loader)
+            size, batch = _loaded(runtime, loader, size)
         text = batch if isinstance(batch, Text) else None
         count = EPOCH if isinstance(loader.dataset, UnseenData) else count
     if text is not None:

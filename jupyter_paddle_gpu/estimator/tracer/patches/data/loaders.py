@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, NamedTuple
@@ -65,6 +67,19 @@ class Loaders:
     """By loader: updates that were made between its batches."""
     begun: dict[int, int] = field(default_factory=dict)
     """By loader with a batch in hand: updates that there were before it."""
+
+    silenced: BaseException | None = None
+    """The error that would end the thread that reads for a loader without workers: Paddle prints it, and whoever asked
+    for the batch waits for good."""
+
+    @contextmanager
+    def reading(self, loader: Any) -> Iterator[None]:
+        """While a batch of the loader is put together."""
+        try:
+            yield
+        except Exception as problem:
+            self.silenced = self.silenced if getattr(loader, "num_workers", 0) else problem
+            raise
 
     def steps_per_epoch(self, updates: int) -> int | None:
         """Updates in one pass over the loader between whose batches most were made; None where it has no length.

@@ -230,3 +230,31 @@ def test_so_is_what_an_iterator_leaves_that_each_epoch_makes_anew(run_child):
     assert [name for name in sources if "batches_left" in told[name]] == ["anew", "anew in a function"]
     assert {"size": growth(run_child, sources["anew"])} == told["anew"]["batches_left"]
     assert growth(run_child, sources["made once"]) == 0
+
+
+RAGGED = """
+import paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return paddle.zeros([4096 + i % 3])
+    def __len__(self):
+        return 64
+model = paddle.nn.Linear(4096, 8)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for x in paddle.io.DataLoader(Data(), batch_size=4{options}):
+    model(x).mean().backward()
+    optimizer.step()
+"""
+LENGTHLESS = RAGGED.replace("def __len__(self):\n        return 64", "pass").replace("+ i % 3", "")
+ENDLESS = {
+    "ragged": RAGGED.format(options=""), "ragged-workers": RAGGED.format(options=", num_workers=2"),
+    "lengthless": LENGTHLESS.format(options=""), "lengthless-shuffled": LENGTHLESS.format(options=", shuffle=True"),
+}  # fmt: skip
+
+
+def test_an_error_that_ends_the_reading_thread_is_told_as_one_that_the_loop_waits_behind(run_child):
+    """Paddle's loop waits for good: really run, neither of the two ended. Workers pass their errors on; shuffling asks
+    for the length where the loader is made."""
+    found = run_child("trace", ENDLESS)
+    assert {found[name]["status"] for name in ENDLESS} == {"would_stop"}
+    assert [name for name in ENDLESS if found[name]["stop"].get("hangs")] == ["ragged", "lengthless"]
