@@ -60,6 +60,7 @@ ONE_ENGLISH_WORD = {
     r"\bdataset\b(?!,)": "data set",
     r"\bnote ?book cell number\b": "cell",
     r"\bdirector(y|ies)\b": "folder",
+    r"\bdevice count\b": "devices",
     r"\b0\.0 %": "as estimated",
 }
 """What is not said -> what is said instead."""

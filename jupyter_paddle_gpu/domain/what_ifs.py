@@ -210,7 +210,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             help="Processes that train together, one a device.",
             in_jobs=True,
             label="Devices that train together",
-            words=Words(asked="with device count {value}", suggested="On {value} devices"),
+            words=Words(asked="on {value} devices", suggested="On {value} devices"),
             if_known=True,
             fact="distribution",
         ),
