@@ -218,8 +218,7 @@ def _seats(need: Need | None, devices: Sequence[Device], policy: Policy, choice:
     scored = scores(need, [seat.device for seat in seats if seat.starts], policy, sharers) if policy.scored else {}
 
     def order(one: Seat) -> tuple[float, float]:
-        found = scored.get(one.device.id)
-        if found is None:
+        if (found := scored.get(one.device.id)) is None:
             return _preference(one, policy)
         return -found, -float(one.room or 0)  # of equals the emptiest
 
@@ -243,11 +242,12 @@ def _why(case: _Case, last: Seat) -> Message:
     if case.choice.anyway:
         return sentences.ANYWAY
     if not case.choice.device_ids:
-        prefer = "" if case.policy.prefer == "fastest" and last.seconds is None else case.policy.prefer
-        if case.policy.scored:
-            prefer = "score"
+        untimed = case.policy.prefer == "fastest" and last.seconds is None
+        prefer = "score" if case.policy.scored else "" if untimed else case.policy.prefer
         barred = sum(not device.simulated for device in case.offer.devices) > len(case.seats)
-        return sentences.chosen(last.device, last.fit, last.room, prefer=prefer, among=len(case.seats), barred=barred)
+        return sentences.chosen(
+            last.device, last.fit, last.room, prefer=prefer, among=len(case.seats), barred=barred, count=case.wanted
+        )
     if last.fit == "tight":
         return sentences.your_choice_tight(last.device, last.room or 0)
     return sentences.your_choice(last.device)

@@ -37,14 +37,16 @@ def named(device: Device) -> Message:
     return Message(code="unchecked", text="{title} ({name}, not checked on hardware)", params=params)
 
 
-def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: int, barred: bool) -> Message:
-    """Why this device is the one that it starts on.
+def chosen(
+    device: Device, fit: Fit, room: int | None, *, prefer: str, among: int, barred: bool, count: int = 1
+) -> Message:
+    """Why this device is the one that it starts on, or the last of `count`.
 
     Args:
         prefer: what the policy prefers among devices that fit.
         among: how many devices there were to choose from; `barred`: there are others, which may not be chosen.
     """
-    params: dict[str, Param] = {"device": named(device), "free": human(room or 0)}
+    params: dict[str, Param] = {"device": named(device), "free": human(room or 0), "count": count}
     if fit == "tight":
         return Message(
             code="chosen_tight",
@@ -61,7 +63,10 @@ def chosen(device: Device, fit: Fit, room: int | None, *, prefer: str, among: in
     if fit == "unknown":
         return Message(
             code="chosen_unjudged",
-            text="{device} is chosen for its free memory, {free}; what the training needs is not known.",
+            text="{device} is chosen for its free memory, {free}; what the training needs is not known."
+            if count == 1
+            else "{count} devices are chosen for their free memory, at least {free} each; what the training needs is "
+            "not known.",
             hint="Answer the open questions of the estimate.",
             params=params,
         )

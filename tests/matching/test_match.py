@@ -209,6 +209,10 @@ def test_a_divided_card_gives_way_to_its_slices() -> None:
 def test_without_an_estimate_the_freest_device_is_taken() -> None:
     placement = match(None, inventory(device(0, used=3), device(1)))
     assert (placement.device_ids, codes(placement)) == (("GPU-1",), ["chosen_unjudged"])
+    assert placement.decision.reason.render().startswith("GPU 1")
+    two = match(None, inventory(device(0, used=3), device(1)), choice=Choice(gpus=2))
+    assert len(two.device_ids) == 2
+    assert two.decision.reason.render().startswith("2 devices are chosen")
     open_questions = Estimate(status="needs_input", evidence="trace", high=5)
     assert match(open_questions, inventory(device(0))).verdicts[0].fit == "unknown"
 
