@@ -38,3 +38,13 @@ LEFT_BEHIND = (
     ),
 )
 """Sentences of the notes by code; each has a size in bytes."""
+OF_STEPS = (
+    *LEFT_BEHIND,
+    Message(
+        code="unfrozen_later",
+        text="Layers that are frozen now are trained from a later step on{place}: it takes more than this figure, "
+        "which has {trained} of {all} numbers trained.",
+        hint="Set them free before the loop to see what the later steps take.",
+    ),
+)
+"""All that is said of steps."""

@@ -14,7 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
-from .step_notes import AT_MOST, LEFT_BEHIND
+from .step_notes import AT_MOST, LEFT_BEHIND, OF_STEPS
 from .trace import TracedNote, TracedQuestion
 
 WHOLE_GRAPH = "whole_graph"
@@ -345,7 +345,7 @@ NOTES: dict[str, Message] = {
             hint="Change it in the notebook and run it once to see what happens.",
         ),
         *LIVE,
-        *LEFT_BEHIND,
+        *OF_STEPS,
         *(message for what_if in WHAT_IFS for message in (*what_if.notes, *what_if.kept)),
     )
 }

@@ -20,7 +20,7 @@ _GRAPH_STAYS = frozenset(("scale", "sum", "mean"))
 
 
 def told(
-    own: list[dict[str, Any]], failures: Sequence[dict[str, Any]], cells: Mapping[int, str]
+    own: list[dict[str, Any]], failures: Sequence[dict[str, Any]], cells: Mapping[int, str], step: dict[str, Any]
 ) -> list[dict[str, Any]]:
     """The notes of a training.
 
@@ -28,9 +28,48 @@ def told(
         own: as its step gives them.
         failures: what failed in cells.
         cells: their code by the numbers of cells.
+        step: what is told of its step.
     """
+    own = [*own, *_unfrozen(cells, step)]
     placed = (_collected(cells, _cut(failures, note)) for note in own)
     return [_of_epochs(note) for note in placed if "loop_line" not in note["params"] or _is_anew(cells, note["params"])]
+
+
+def _unfrozen(cells: Mapping[int, str], step: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A note where layers are frozen at the step that a condition within a loop sets free."""
+    trained, whole = step.get("trainable_parameters") or 0, step.get("parameters") or 0
+    if trained >= whole:
+        return
+    functions = {name for source in cells.values() for name in _freeing(source)}
+    for cell, source in cells.items():
+        for line in _set_free(source, functions):
+            params = {"cell": cell, "line": line, "trained": f"{trained:,}", "all": f"{whole:,}"}
+            yield {"code": "unfrozen_later", "params": params}
+            return
+
+
+def _freeing(source: str) -> Iterator[str]:
+    """Functions that set `stop_gradient` to False."""
+    for one in nodes(source):
+        if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef)) and any(map(_frees, ast.walk(one))):
+            yield one.name
+
+
+def _set_free(source: str, functions: set[str]) -> Iterator[int]:
+    """Lines within a loop's conditions that set `stop_gradient` to False, or call one of these functions."""
+    loops = [one for one in nodes(source) if isinstance(one, (ast.For, ast.While))]
+    for condition in (one for loop in loops for one in ast.walk(loop) if isinstance(one, ast.If)):
+        for one in (part for statement in (*condition.body, *condition.orelse) for part in ast.walk(statement)):
+            name = getattr(one.func, "attr", getattr(one.func, "id", "")) if isinstance(one, ast.Call) else ""
+            if _frees(one) or name in functions:
+                yield one.lineno  # type: ignore[attr-defined]
+
+
+def _frees(node: ast.AST) -> bool:
+    """`parameter.stop_gradient = False`"""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Constant) or node.value.value is not False:
+        return False
+    return any(isinstance(one, ast.Attribute) and one.attr == "stop_gradient" for one in node.targets)
 
 
 def _of_epochs(note: dict[str, Any]) -> dict[str, Any]:

@@ -206,7 +206,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
     if (where := runtime.of(StaticGraphs).where) is not None:
         runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
     shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
-    own = own if run is None else own_notes.told(own, run.found.failures, run.found.by_number)
+    own = own if run is None else own_notes.told(own, run.found.failures, run.found.by_number, result)
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
