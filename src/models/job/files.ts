@@ -27,7 +27,7 @@ function after(path: string, folder: string): string | null {
   return path.startsWith(folder) ? path.slice(folder.length) : null;
 }
 
-/** Parts of the path of a home at most: `/home/me/`, `/root/`. */
+/** Parts of the path of a home at most: `/home/me/`. */
 const HOME_DEPTH = 2;
 
 /** The same where the path begins at the home of somebody (`/book/helper.py`), of which the folder tells the rest. */
