@@ -2744,6 +2744,7 @@ export interface components {
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
          *         printed: what saved outputs say of the data's shapes.
+         *         unbound: of each cell the first name that a job would not find there.
          *         trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
          *         is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
          */
@@ -2791,6 +2792,8 @@ export interface components {
              *     }
              */
             printed: components["schemas"]["Printed"];
+            /** @default [] */
+            unbound: components["schemas"]["Unbound"][];
             /** @default  */
             trainer: string;
             /** @default false */
@@ -3822,6 +3825,14 @@ export interface components {
             placed: number | null;
             /** @default [] */
             device_ids: string[];
+        };
+        /**
+         * Unbound
+         * @description A name that surely is looked up at a place and that nothing in the notebook binds.
+         */
+        Unbound: {
+            name: string;
+            place: components["schemas"]["Place"];
         };
         /**
          * Variable

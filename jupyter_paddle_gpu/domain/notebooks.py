@@ -112,6 +112,13 @@ class Printed(msgspec.Struct, frozen=True, kw_only=True):
     numbers: dict[str, int] = {}
 
 
+class Unbound(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that surely is looked up at a place and that nothing in the notebook binds."""
+
+    name: str
+    place: Place
+
+
 class LayerFact(msgspec.Struct, frozen=True, kw_only=True):
     """A class that derives from `paddle.nn.Layer`, as far as names tell."""
 
@@ -140,6 +147,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
         printed: what saved outputs say of the data's shapes.
+        unbound: of each cell the first name that a job would not find there.
         trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
         is_script: whether it is a script, which reads modules and configurations below the folder it is started in.
     """
@@ -164,6 +172,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()
     printed: Printed = Printed()
+    unbound: tuple[Unbound, ...] = ()
     trainer: str = ""
     is_script: bool = False
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from ..domain.estimates import Estimate, Status
 from ..domain.messages import Message
+from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import Fact, NotebookFacts
 from ..domain.what_ifs import AmpLevel
+from .trace import Trace
 
 
 def scanned(facts: NotebookFacts, status: Status, *notes: Message) -> Estimate:
@@ -20,6 +22,19 @@ def scanned(facts: NotebookFacts, status: Status, *notes: Message) -> Estimate:
         loss=_text(facts.loss),
         amp=_level(facts.amp),
         distribution=_text(facts.distribution),
+    )
+
+
+def behind_training(trace: Trace, facts: NotebookFacts) -> Stop | None:
+    """Where the job would end behind the last training, which a trace does not follow, for want of a name."""
+    trained = [(one.where.cell, one.where.line) for one in (trace, *trace.others) if one.where is not None]
+    behind = (one for one in facts.unbound if trained and (one.place.cell, one.place.line) > max(trained))
+    return next(
+        (
+            Stop(cell=one.place.cell, line=one.place.line, error=f"NameError: name '{one.name}' is not defined")
+            for one in behind
+        ),
+        None,
     )
 
 

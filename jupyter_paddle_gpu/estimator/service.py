@@ -30,7 +30,7 @@ from .advice.fitting import batched, fits
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
 from .memory.narrowed import narrowed
-from .scan import scanned
+from .scan import behind_training, scanned
 from .sources.fallback import widened
 from .sources.traces import Traced, Traces
 from .trace import Trace
@@ -346,7 +346,8 @@ class EstimateService:
 
 def _told(trace: Trace, facts: NotebookFacts, *, behind: bool) -> Stop | None:
     """Where the notebook would end, with the sentence that says so."""
-    return None if trace.stop is None else trace.stop.told(behind=behind, is_script=facts.is_script)
+    stop = trace.stop or (behind_training(trace, facts) if behind else None)
+    return None if stop is None else stop.told(behind=behind, is_script=facts.is_script)
 
 
 def _by_what_is_changed(estimate: Estimate, written: Estimate, request: EstimateRequest) -> Estimate:

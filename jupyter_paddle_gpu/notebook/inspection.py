@@ -23,6 +23,7 @@ from .training.losses import LossReader
 from .training.models import ModelReader
 from .training.precision import read_amp, read_distribution, read_processes, spawned_in_a_cell
 from .training.roles import read_roles
+from .unbound import unbound_names
 
 _PADDLE = LIBRARIES | {"paddle"}
 _OTHERS = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "mxnet": "MXNet", "mindspore": "MindSpore"}
@@ -98,6 +99,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         requirements=read_requirements(magic for _, magic in magics),
         problems=tuple(problems),
         printed=printed_in(source.content["cells"]),
+        unbound=() if commands else unbound_names(cells),
     )
 
 

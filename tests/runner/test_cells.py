@@ -307,3 +307,22 @@ def test_answers_reach_a_script_that_a_cell_starts(execute: Execute, shell: str,
     assert ["".join(text) for text in shown] == ["first\n7 8 all ['train it.py'] train it.py\n"], run.log
     assert "1\n" in "".join(run.outputs(2)[0]["text"])
     assert run.stream(3) == "second\n7 8 all ['train it.py'] train it.py\n"
+
+
+def test_answers_reach_a_parser_that_stands_in_a_module(execute: Execute, shell: str, tmp_path: Path) -> None:
+    options = (
+        "import argparse\ndef given():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('data')\n    parser.add_argument('--batch-size', type=int, default=4)\n"
+        "    return parser.parse_args()\n"
+    )
+    script = "import options\nprint(options.given())\n"
+    run = execute(
+        f"open('options.py', 'w').write({options!r}); open('train.py', 'w').write({script!r}); import sys",
+        "sys.argv[1:] = []; import options; print(options.given())",
+        "!python -W ignore train.py; python -W ignore train.py --batch-size 8",
+        sets={"data": "rows.csv", "batch_size": 64},
+        shell=shell,
+    )
+    assert run.stream(1) == "Namespace(data='rows.csv', batch_size=64)\n"
+    own = "".join("".join(one["text"]) for one in run.outputs(2))
+    assert own == "Namespace(data='rows.csv', batch_size=64)\nNamespace(data='rows.csv', batch_size=8)\n"

@@ -22,6 +22,8 @@ VARIABLE = "PADDLE_GPU_ANSWERS"
 SHELLS = frozenset({"bash", "sh"})
 """Cell magics whose body is a shell's."""
 _PYTHON = re.compile(r"(?:^|/)python[\d.]*$")
+_MOST_MODULES = 200
+"""Modules beside a script that are looked at."""
 _WITH_VALUE = frozenset({"-W", "-X"})
 """Options of Python whose value stands behind them."""
 
@@ -81,15 +83,25 @@ def _script(words: List[str]) -> Optional[str]:
 def _is_changed(script: str, values: Dict[str, Any]) -> bool:
     try:
         source = Path(script).read_text(encoding="utf-8")
-        return ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values))
+        is_asked = ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values))
+        return is_asked or any(
+            _asks(one, values) for one in sorted(Path(script).parent.glob("**/*.py"))[:_MOST_MODULES]
+        )
     except (OSError, ValueError, SyntaxError):
         return False
+
+
+def _asks(module: Path, values: Dict[str, Any]) -> bool:
+    """Whether a parser for one of the answers may stand in a module beside the script."""
+    source = module.read_text(encoding="utf-8", errors="replace")
+    return "add_argument" in source and any(name in source.replace("-", "_") for name in values)
 
 
 def main(script: str, *arguments: str) -> int:
     """Run a script as `python script.py` does, with the answers of the environment in it."""
     values = json.loads(os.environ.get(VARIABLE) or "{}")
     tree = sets.bind(ast.parse(Path(script).read_text(encoding="utf-8"), script), values)
+    sets.reach_parsers(values)
     module = types.ModuleType("__main__")
     module.__file__ = script
     module.__dict__["__builtins__"] = __builtins__

@@ -3,6 +3,7 @@
 An `input()` gets the answer for `input`, an argument of a parser the one for its name.
 """
 
+import argparse
 import ast
 import re
 from typing import Any, Dict, List
@@ -166,6 +167,28 @@ def _names(targets: "List[Any]") -> List[str]:
         elif isinstance(target, ast.Starred):
             found += _names([target.value])
     return found
+
+
+_ARGUMENTS: Dict[str, Any] = {}
+"""The answers that every parser of this process takes for arguments that were not given."""
+_parse = argparse.ArgumentParser.parse_known_args
+
+
+def _parsing(parser: Any, *given: Any, **named: Any) -> Any:
+    for action in parser._actions:
+        if action.dest in _ARGUMENTS:
+            action.default, action.required = _ARGUMENTS[action.dest], False
+            action.nargs = action.nargs if action.option_strings else "?"
+    return _parse(parser, *given, **named)
+
+
+def reach_parsers(values: Dict[str, Any]) -> None:
+    """Have every parser of this process take the answers: one may stand in a module, whose source is left as it is."""
+    _ARGUMENTS.clear()
+    _ARGUMENTS.update(values)
+    argparse.ArgumentParser.parse_known_args = (  # type: ignore[method-assign]
+        _parsing if values else _parse  # type: ignore[assignment]
+    )
 
 
 def bind(tree: ast.Module, values: Dict[str, Any]) -> ast.Module:

@@ -9,8 +9,8 @@ import ast
 import linecache
 import os
 import re
-from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -139,6 +139,25 @@ def environment(answers: dict[str, Any], sources: list[str]) -> Iterator[None]:
         os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
 
 
+@contextmanager
+def arguments(answers: Mapping[str, Any]) -> Iterator[None]:
+    """Answers as what a parser takes for arguments that were not given, wherever it stands: in a module, too."""
+    parse = ArgumentParser.parse_known_args
+
+    def parsing(parser: ArgumentParser, *given: Any, **named: Any) -> Any:
+        for action in parser._actions:
+            if action.dest in answers:
+                action.default, action.required = answers.get(action.dest), False
+                action.nargs = action.nargs if action.option_strings else "?"
+        return parse(parser, *given, **named)
+
+    ArgumentParser.parse_known_args = parsing  # type: ignore[method-assign,assignment]
+    try:
+        yield
+    finally:
+        ArgumentParser.parse_known_args = parse  # type: ignore[method-assign]
+
+
 def _of_environment(answers: dict[str, Any], sources: list[str]) -> list[str]:
     if not answers:
         return []
@@ -153,7 +172,7 @@ def _of_environment(answers: dict[str, Any], sources: list[str]) -> list[str]:
 
 
 class OutsideAnswers(ast.NodeTransformer):
-    """Puts answers into `input()` and into the arguments of a parser."""
+    """Puts answers into `input()` and into the arguments of a parser, which may read them before it parses."""
 
     def __init__(self, answers: dict[str, Any]) -> None:
         self._answers = answers

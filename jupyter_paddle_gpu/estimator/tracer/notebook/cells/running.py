@@ -125,7 +125,8 @@ class CellRun:
         sys.modules["__main__"] = module
         try:
             environment = outside.environment(self._plain, list(self.found.sources))
-            with environment, self._asked.of_environment(), self._programs.installed(namespace):
+            parsers = outside.arguments(self.answers)
+            with environment, parsers, self._asked.of_environment(), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:
             self._asked.sources.update(dict.fromkeys(self.found.sources))

@@ -32,6 +32,17 @@ p.add_argument('--hid', dest='width', type=int, default=3)
 a = p.parse_args([])
 HIDDEN, BATCH = a.width, a.batch_size
 """
+OPTIONS = """
+import argparse
+def given():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data")
+    parser.add_argument("--hidden", type=int, required=True)
+    parser.add_argument("--batch", type=int, default=64)
+    given = parser.parse_args([])
+    assert given.data == "x" and given.batch == 4
+    return given
+"""
 CORPUS = "words = open('/absent/corpus.txt').read().split()\nHIDDEN, BATCH = len(words), 2"
 CONFIG = "cfg = json.load(open('/absent/c.json'))\nHIDDEN, BATCH = cfg['hidden'], cfg['batch']"
 TAKEN = {
@@ -40,6 +51,10 @@ TAKEN = {
     "of a module": (
         "sys.path.insert(0, FOLDER)\nimport reads\nHIDDEN, BATCH = int(reads.V), reads.late()" + STEPS,
         {"AT_IMPORT": 3, "LATE_ONE": 4},
+    ),
+    "a module's parser": (
+        "sys.path.insert(0, FOLDER)\nimport options\na = options.given()\nHIDDEN, BATCH = a.hidden, a.batch" + STEPS,
+        {"hidden": 3, "batch": 4, "data": "x"},
     ),
     "parser": (PARSER + STEPS, {"batch_size": 3, "width": 4}),
     "input": ("BATCH = 2\nHIDDEN = int(input('h'))" + STEPS, {"input": 3}),
@@ -89,6 +104,7 @@ def traced(run_code, tmp_path_factory):
     folder = tmp_path_factory.mktemp("beside")
     text = "import os\nV = os.environ.get('AT_' + 'IMPORT')\ndef late():\n    return int(os.getenv('LATE_' + 'ONE'))\n"
     (folder / "reads.py").write_text(text)
+    (folder / "options.py").write_text(OPTIONS)
     cases = [*((f"taken {name}", *case) for name, case in TAKEN.items()), *((n, *c[:2]) for n, c in UNTAKEN.items())]
     return run_code(CHILD, [(n, HEAD + s.replace("FOLDER", repr(str(folder))), answers) for n, s, answers in cases])
 
