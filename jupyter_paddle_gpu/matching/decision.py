@@ -189,11 +189,10 @@ def _on_devices(case: _Case, ways: Ways, smaller: Ways) -> Decision:
     ids = case.choice.device_ids or tuple(seat.device.id for seat in best)
     parts = {seat.device.id: seat.part for seat in best}
     shares = tuple(part for name in ids if (part := parts[name]) is not None)
-    reason = _why(case, best[-1])
     if not case.told:
-        return Decision(outcome="run", device_ids=ids, shares=shares, reason=reason)
+        return Decision(outcome="run", device_ids=ids, shares=shares, reason=_why(case, best))
     notes = (*(sentences.has_share(seat.device, seat.part) for seat in best[:1] if seat.part), *_learned(case, best))
-    return Decision(outcome="run", device_ids=ids, shares=shares, reason=reason, notes=notes)
+    return Decision(outcome="run", device_ids=ids, shares=shares, reason=_why(case, best), notes=notes)
 
 
 def _best(case: _Case) -> Sequence[Seat]:
@@ -237,20 +236,21 @@ def _preference(seat: Seat, policy: Policy) -> tuple[float, float]:
     return -room, 0.0  # where it is scarce, memory alone counts
 
 
-def _why(case: _Case, last: Seat) -> Message:
-    """Why it starts where it does. `last`: the least of its devices."""
+def _why(case: _Case, best: Sequence[Seat]) -> Message:
+    """Why it starts where it does."""
     if case.choice.anyway:
         return sentences.ANYWAY
+    least, count = max(best, key=lambda one: (_ORDER[one.fit], one.room is None, -(one.room or 0))), len(best)
     if not case.choice.device_ids:
-        untimed = case.policy.prefer == "fastest" and last.seconds is None
+        untimed = case.policy.prefer == "fastest" and any(seat.seconds is None for seat in best)
         prefer = "score" if case.policy.scored else "" if untimed else case.policy.prefer
         barred = sum(not device.simulated for device in case.offer.devices) > len(case.seats)
         return sentences.chosen(
-            last.device, last.fit, last.room, prefer=prefer, among=len(case.seats), barred=barred, count=case.wanted
+            least.device, least.fit, least.room, prefer=prefer, among=len(case.seats), barred=barred, count=count
         )
-    if last.fit == "tight":
-        return sentences.your_choice_tight(last.device, last.room or 0)
-    return sentences.your_choice(last.device)
+    if least.fit == "tight":
+        return sentences.your_choice_tight(least.device, least.room or 0, count)
+    return sentences.your_choice(least.device, count)
 
 
 def _learned(case: _Case, best: Sequence[Seat]) -> tuple[Message, ...]:

@@ -40,62 +40,86 @@ def named(device: Device) -> Message:
 def chosen(
     device: Device, fit: Fit, room: int | None, *, prefer: str, among: int, barred: bool, count: int = 1
 ) -> Message:
-    """Why this device is the one that it starts on, or the last of `count`.
+    """Why this device is the one that it starts on, or these `count` are.
 
     Args:
+        device, fit: of several the one that suits least; `room`: the least of them has, None where one tells nothing.
         prefer: what the policy prefers among devices that fit.
         among: how many devices there were to choose from; `barred`: there are others, which may not be chosen.
     """
     params: dict[str, Param] = {"device": named(device), "free": human(room or 0), "count": count}
     if fit == "tight":
-        return Message(
-            code="chosen_tight",
-            text="{device} is chosen, but it may be too small: {free} can be had.",
-            hint="A smaller batch is the safe side.",
-            params=params,
-        )
-    if room is None:
-        return Message(
-            code="chosen_silent",
-            text="{device} is chosen, though it does not tell how much memory is free.",
-            params=params,
-        )
-    if fit == "unknown":
-        return Message(
-            code="chosen_unjudged",
-            text="{device} is chosen for its free memory, {free}; what the training needs is not known."
-            if count == 1
-            else "{count} devices are chosen for their free memory, at least {free} each; what the training needs is "
-            "not known.",
-            hint="Answer the open questions of the estimate.",
-            params=params,
-        )
-    if among == 1:
-        if barred:
-            return msgspec.structs.replace(_REMAINING, params=params)
-        return Message(code="chosen_only", text="{device} has room for it.", params=params)
-    return msgspec.structs.replace(_PREFERRED.get(prefer, _FREEST), params=params)
+        told = _TIGHT
+    elif room is None:
+        told = _SILENT
+    elif fit == "unknown":
+        told = _UNJUDGED
+    elif among == count:
+        told = _REMAINING if barred else _ONLY
+    else:
+        told = _PREFERRED.get(prefer, _FREEST)
+    return msgspec.structs.replace(told, params=params)
 
 
+_TIGHT = Message(
+    code="chosen_tight",
+    text="{count} devices are chosen, but {device} may be too small: {free} can be had.",
+    singular="{device} is chosen, but it may be too small: {free} can be had.",
+    counted="count",
+    hint="A smaller batch is the safe side.",
+)
+_SILENT = Message(
+    code="chosen_silent",
+    text="{count} devices are chosen, though {device} does not tell how much memory is free.",
+    singular="{device} is chosen, though it does not tell how much memory is free.",
+    counted="count",
+)
+_UNJUDGED = Message(
+    code="chosen_unjudged",
+    text="{count} devices are chosen for their free memory, at least {free} each; what the training needs is not "
+    "known.",
+    singular="{device} is chosen for its free memory, {free}; what the training needs is not known.",
+    counted="count",
+    hint="Answer the open questions of the estimate.",
+)
+_ONLY = Message(
+    code="chosen_only",
+    text="{count} devices have room for it.",
+    singular="{device} has room for it.",
+    counted="count",
+)
 _REMAINING = Message(
     code="chosen_remaining",
-    text="{device} has room for it, and is the only one here that may be chosen by itself.",
+    text="{count} devices have room for it, and no other here may be chosen by itself.",
+    singular="{device} has room for it, and is the only one here that may be chosen by itself.",
+    counted="count",
     hint="Each device says why in the list.",
 )
 _FREEST = Message(
     code="chosen_freest",
-    text="{device} fits and has the most free memory: {free} can be had.",
+    text="{count} devices fit and have the most free memory: at least {free} each.",
+    singular="{device} fits and has the most free memory: {free} can be had.",
+    counted="count",
 )
 _PREFERRED = {
     "score": Message(
         code="chosen_best",
-        text="{device} fits and serves the policy's aims best: {free} can be had.",
+        text="{count} devices fit and serve the policy's aims best: at least {free} each can be had.",
+        singular="{device} fits and serves the policy's aims best: {free} can be had.",
+        counted="count",
     ),
     "least_free": Message(
         code="chosen_smallest",
-        text="{device} is the smallest room that fits: {free} can be had.",
+        text="{count} devices are the smallest rooms that fit: at least {free} each can be had.",
+        singular="{device} is the smallest room that fits: {free} can be had.",
+        counted="count",
     ),
-    "fastest": Message(code="chosen_fastest", text="{device} is the fastest of those that fit."),
+    "fastest": Message(
+        code="chosen_fastest",
+        text="{count} devices are the fastest of those that fit.",
+        singular="{device} is the fastest of those that fit.",
+        counted="count",
+    ),
 }
 
 
@@ -108,19 +132,26 @@ def by_the_rules(device: Device) -> Message:
     )
 
 
-def your_choice(device: Device) -> Message:
-    """A device that the person named, where it can start."""
-    params: dict[str, Param] = {"device": named(device)}
-    return Message(code="your_choice", text="{device} is your choice.", params=params)
+def your_choice(device: Device, count: int) -> Message:
+    """A device that the person named, or `count` of them, where it can start."""
+    return Message(
+        code="your_choice",
+        text="{count} devices are your choice.",
+        singular="{device} is your choice.",
+        counted="count",
+        params={"device": named(device), "count": count},
+    )
 
 
-def your_choice_tight(device: Device, room: int) -> Message:
-    """A device that the person named and that may just do."""
+def your_choice_tight(device: Device, room: int, count: int) -> Message:
+    """A device that the person named and that may just do, alone or among `count`."""
     return Message(
         code="your_choice_tight",
-        text="{device} is your choice, but it may be too small: {free} can be had.",
+        text="{count} devices are your choice, but {device} may be too small: {free} can be had.",
+        singular="{device} is your choice, but it may be too small: {free} can be had.",
+        counted="count",
         hint="A smaller batch is the safe side.",
-        params={"device": named(device), "free": human(room)},
+        params={"device": named(device), "free": human(room), "count": count},
     )
 
 

@@ -99,7 +99,7 @@ IN_PANEL = {
     "Install Paddle for GPUs in the kernel's environment (https://www.paddlepaddle.org.cn/install/quick), or submit it "
     "to the CPU.": "Choose the CPU, or install Paddle for GPUs.",
     "The kernel's {package} {version} is for the CPU: a job would hold a device and train on the CPU.": "The kernel's "
-    "Paddle is for the CPU: a job would hold its card for nothing.",
+    "Paddle is for the CPU: a job would train on the CPU and hold the devices for nothing.",
     "Name fewer values, or take some of them: `--search random --trials 20`.": "Name fewer values, or take some of "
     "them by chance.",
     "Name them in the policy file (`matching.prices`), or fetch the market's: `jupyter paddle-gpu prices --update`.": (

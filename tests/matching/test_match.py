@@ -217,6 +217,28 @@ def test_without_an_estimate_the_freest_device_is_taken() -> None:
     assert match(open_questions, inventory(device(0))).verdicts[0].fit == "unknown"
 
 
+def test_the_reason_for_several_devices_speaks_of_all_of_them() -> None:
+    devices = (device(0, used=20), device(1, used=5), device(2, used=10))
+    needed = estimate(10, flops_per_step=10**12, bytes_moved=GB)
+
+    def told(*here: Device, named: tuple[str, ...] = (), peak: Estimate = needed, **changes: object) -> str:
+        choice = Choice(device_ids=named, gpus=None if named else 2)
+        policy = Policy(**changes)  # type: ignore[arg-type]
+        return match(peak, inventory(*here), choice=choice, policy=policy).decision.reason.render()
+
+    assert told(*devices).startswith("2 devices fit and have the most free memory: at least 22.")
+    # Of the smallest rooms the roomier one comes last, and the smaller one is what each has at least.
+    assert told(*devices, prefer="least_free").startswith("2 devices are the smallest rooms that fit: at least 13.")
+    assert told(*devices, prefer="fastest") == "2 devices are the fastest of those that fit."
+    assert told(*devices, prefer="score").startswith("2 devices fit and serve the policy's aims best: at least ")
+    assert told(*devices[1:]) == "2 devices have room for it."
+    assert told(*devices, excluded=("0",)) == "2 devices have room for it, and no other here may be chosen by itself."
+    assert told(*devices, named=("1", "2")) == "2 devices are your choice."
+    tight = estimate(25, low=20)
+    assert "but GPU 2" in told(*devices[1:], peak=tight, plan_for="low")
+    assert "but GPU 2" in told(*devices, named=("2", "1"), peak=tight, plan_for="low")
+
+
 def test_devices_without_figures_are_chosen_where_there_is_no_other() -> None:
     mute = device(0, vendor="ascend", memory_total=None, memory_used=None, memory_free=None)
     placement = match(estimate(1), inventory(mute))
