@@ -126,7 +126,7 @@ export function beginSession(model: PanelModel, session: ISession): Actions {
 
   addStatus({ ...session, model });
   // eslint-disable-next-line jupyter/require-disposable-ownership -- it lives as long as the page
-  new FailureBadge(panel, model.jobs, trans, session.state);
+  new FailureBadge(panel, model.jobs, model.events, trans, session.state);
   keepMessagesBeside(panel);
 
   // Whoever goes back to the notebook or to the script means that one.

@@ -6,6 +6,7 @@ import type { IDisposable } from '@lumino/disposable';
 
 import { endOfJob } from '../announcements';
 import type { IJob } from '../domain';
+import type { EventStream } from '../events';
 import type { Jobs } from '../models/jobs/jobs';
 import { FAILURES, type IFailuresKept } from '../models/notebook/kept';
 import type { PanelWidget } from '../panelWidget';
@@ -15,6 +16,7 @@ export class FailureBadge implements IDisposable {
   constructor(
     private readonly _panel: PanelWidget,
     private readonly _jobs: Jobs,
+    private readonly _events: Pick<EventStream, 'watch'>,
     private readonly _trans: TranslationBundle,
     private readonly _state: Pick<IStateDB, 'fetch' | 'save'> | null
   ) {
@@ -35,21 +37,27 @@ export class FailureBadge implements IDisposable {
       this._jobs.ended.disconnect(this._onEnded, this);
       this._jobs.changed.disconnect(this._count, this);
       this._panel.seen.disconnect(this._count, this);
+      this._watch?.dispose();
     }
   }
 
   private async _read(): Promise<void> {
     const kept = await this._state?.fetch(FAILURES).catch(() => undefined);
     if (kept) {
-      const { since, read, count } = kept as unknown as IFailuresKept;
+      const { since, read } = kept as unknown as IFailuresKept;
       this._since = since;
       this._readIds = new Set(read);
-      if (count) {
-        await this._jobs.refresh().catch(() => undefined);
-      }
+      this._follow();
     }
     this._isRead = true;
     this._count();
+  }
+
+  /** Hear of jobs from now on, whoever begins them, and whether or not the panel is shown. */
+  private _follow(): void {
+    if (!this._isDisposed) {
+      this._watch ??= this._events.watch('jobs');
+    }
   }
 
   private _onEnded(_: Jobs, job: IJob): void {
@@ -63,6 +71,7 @@ export class FailureBadge implements IDisposable {
     if (!this._isRead || !isLoaded) {
       return;
     }
+    this._follow();
     const failed = list.filter(({ state }) => state === 'failed');
     if (this._since === null || this._panel.isVisible) {
       // By the server's clock, as the ends are.
@@ -74,7 +83,7 @@ export class FailureBadge implements IDisposable {
       ({ id, ended }) => (ended ?? 0) > since && !this._readIds.has(id)
     );
     this._show(unread.length);
-    const kept: IFailuresKept = { since, read: [...this._readIds], count: unread.length };
+    const kept: IFailuresKept = { since, read: [...this._readIds] };
     const text = JSON.stringify(kept);
     if (text !== this._kept) {
       this._kept = text;
@@ -98,6 +107,7 @@ export class FailureBadge implements IDisposable {
   /** Failures since then that were read elsewhere. */
   private _readIds = new Set<string>();
   private _isRead = false;
+  private _watch: IDisposable | null = null;
   private _kept = '';
   private _isDisposed = false;
 }

@@ -8,10 +8,11 @@ import type { IStateDB } from '@jupyterlab/statedb';
 import type { TranslationBundle } from '@jupyterlab/translation';
 
 import { paddleGpuIcon } from '../icons';
-import { ACTIVE, FAILURES, type IFailuresKept, key } from '../models/notebook/kept';
+import { key } from '../models/notebook/kept';
 import type { PanelWidget } from '../panelWidget';
 import { CommandIDs } from '../tokens';
 import { importsPaddle, LEAST, NARROW, onceEver, widen } from './firstLook';
+import { onceSeen } from './start';
 
 export interface IPlaces {
   app: JupyterFrontEnd;
@@ -58,15 +59,7 @@ export function addPlaces(places: IPlaces): void {
     void onceEver(state, 'widened', () => requestAnimationFrame(() => widen(panel, NARROW)));
   });
 
-  // Nobody has looked yet after a reload, and what ran is told of all the same.
-  void Promise.all([state?.fetch(ACTIVE), state?.fetch(FAILURES)]).then(
-    ([wasActive, failures]) => {
-      if (wasActive || (failures as IFailuresKept | undefined)?.count) {
-        places.load();
-      }
-    },
-    () => undefined
-  );
+  void onceSeen(state, app.restored, places.load);
 
   const look = async () => {
     const notebook = notebooks.currentWidget;

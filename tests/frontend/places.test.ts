@@ -6,6 +6,7 @@ import { endOfJob } from '../../src/announcements';
 import { FailureBadge } from '../../src/places/badge';
 import { importsPaddle, onceEver } from '../../src/places/firstLook';
 import { isInView, pageOf } from '../../src/places/inView';
+import { onceSeen } from '../../src/places/start';
 import { inWords } from '../../src/places/words';
 import type { IDevice, IJob } from '../../src/domain';
 import type { Jobs } from '../../src/models/jobs/jobs';
@@ -87,9 +88,11 @@ test('failures are counted until somebody looks, also over a reload', async () =
     const jobs = { ended, changed, list, isLoaded: true, refresh: () => Promise.resolve() };
     const title = { caption: '', dataset: { id: 'panel' } };
     const panel = { title, seen, isVisible: false };
+    const watch = jest.fn(() => ({ isDisposed: false, dispose: () => undefined }));
     const badge = new FailureBadge(
       panel as unknown as PanelWidget,
       jobs as unknown as Jobs,
+      { watch },
       trans,
       state as never
     );
@@ -134,6 +137,56 @@ test('failures are counted until somebody looks, also over a reload', async () =
   const third = await load([failed('b', 40)]);
   expect(third.title.dataset).toEqual({ id: 'panel' });
   third.leave();
+});
+
+test('who ever saw jobs hears of all later ones from the start of a page on, whoever begins them', async () => {
+  const kept = new Map<string, unknown>();
+  const state = {
+    fetch: (key: string) => Promise.resolve(kept.get(key)),
+    save: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value))
+  };
+  /** A page on which nobody looks at the panel: what it asks for, and what its tab says. */
+  const load = async () => {
+    const [ended, changed, seen] = ['ended', 'changed', 'seen'].map(
+      () => new Signal<object, never>({})
+    );
+    const jobs = { ended, changed, list: [] as IJob[], isLoaded: false };
+    const title: { caption: string; dataset: object } = { caption: '', dataset: {} };
+    const leave = jest.fn();
+    const watch = jest.fn(() => ({ isDisposed: false, dispose: leave }));
+    const badge = new FailureBadge(
+      { title, seen, isVisible: false } as unknown as PanelWidget,
+      jobs as unknown as Jobs,
+      { watch },
+      trans,
+      state as never
+    );
+    const read = jest.fn();
+    window.requestIdleCallback = act => Number(void act({} as IdleDeadline));
+    await onceSeen(state as never, Promise.resolve(), read);
+    await new Promise(process.nextTick);
+    const hear = (list: IJob[]) => {
+      Object.assign(jobs, { list, isLoaded: true });
+      changed.emit(undefined as never);
+    };
+    return { title, watch, hear, read, badge, leave };
+  };
+
+  const stranger = await load();
+  expect(stranger.read).not.toHaveBeenCalled();
+  expect(stranger.watch).not.toHaveBeenCalled();
+  // The panel was opened; nothing has failed yet.
+  stranger.hear([]);
+  expect(stranger.watch).toHaveBeenCalledTimes(1);
+  stranger.badge.dispose();
+  expect(stranger.leave).toHaveBeenCalledTimes(1);
+
+  const morning = await load();
+  expect(morning.read).toHaveBeenCalledTimes(1);
+  expect(morning.watch).toHaveBeenCalledWith('jobs');
+  morning.hear([job('overnight', { state: 'failed', ended: 20 })]);
+  expect(morning.title.dataset).toEqual({ failures: '1' });
+  morning.badge.dispose();
 });
 
 test('what is made once is made by the first who asks, and again where that failed', async () => {

@@ -18,6 +18,8 @@ const ROW = 18;
 const MARGIN = 20;
 /** Browsers cannot draw elements much higher than this; longer logs are scrolled in proportion. */
 const HIGHEST = 15_000_000;
+/** Milliseconds after the last key before a log is searched: each search reads all of its lines. */
+const TYPED = 300;
 /** This close to the end in pixels counts as the end. */
 const NEAR_END = 2 * ROW;
 
@@ -292,6 +294,13 @@ function SearchBox({ model }: { model: JobView }): JSX.Element {
       search.move(back ? -1 : 1);
     }
   };
+  React.useEffect(() => {
+    if (word !== search.query) {
+      const timer = window.setTimeout(() => void search.start(word, log.total), TYPED);
+      return () => window.clearTimeout(timer);
+    }
+    return undefined;
+  }, [word]);
   const found = search.matches.length;
   const many = found >= MATCHES_KEPT ? `${group(found)}+` : group(found);
   return (
@@ -302,12 +311,7 @@ function SearchBox({ model }: { model: JobView }): JSX.Element {
         value={word}
         placeholder={trans.__('Search')}
         aria-label={trans.__('Search in the log')}
-        onChange={event => {
-          setWord(event.target.value);
-          if (!event.target.value) {
-            void search.start('', 0);
-          }
-        }}
+        onChange={event => setWord(event.target.value)}
         onKeyDown={event => {
           if (event.key === 'Enter') {
             submit(event.shiftKey);
