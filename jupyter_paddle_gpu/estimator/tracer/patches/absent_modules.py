@@ -12,6 +12,7 @@ import dis
 import re
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -172,7 +173,7 @@ def missing(problem: BaseException) -> str | None:
     stumbles over what stands for it (`inspect` raises a `TypeError` from it)."""
     for one in (problem, problem.__cause__, problem.__context__):
         is_it = isinstance(one, ModuleNotFoundError if isinstance(problem, ImportError) else AbsentModuleError)
-        if is_it and isinstance(one, ModuleNotFoundError) and one.name:
+        if is_it and isinstance(one, ModuleNotFoundError) and not isinstance(one, PackageNotFoundError) and one.name:
             return one.name
     return None
 
@@ -258,7 +259,9 @@ class AbsentModules:
             is_star: whether names of it are imported that nobody can list (`from m import *`).
         """
         top = module.partition(".")[0]
-        if error.name is None or error.name.partition(".")[0] != top or top in _FRAMEWORK or is_gone(error):
+        is_another = error.name is None or error.name.partition(".")[0] != top
+        # A package that is here and asks for the version that it was never installed with is not absent.
+        if is_another or top in _FRAMEWORK or is_gone(error) or isinstance(error, PackageNotFoundError):
             raise error
         self.modules.setdefault(top, (cell, line))
         self.parts.setdefault(top, {})[module] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import os
 import re
@@ -110,10 +111,37 @@ def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwarg
     return None
 
 
+class Exported:
+    """A layer's `forward` behind `paddle.jit.to_static`: it runs as written, and has the graph of an export, empty.
+
+    Args:
+        forward: the layer's own.
+    """
+
+    outputs: tuple[Any, ...] = ()
+    inputs: tuple[Any, ...] = ()
+
+    def __init__(self, forward: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, forward)
+        self.__signature__ = inspect.signature(forward)
+        self._forward = forward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The layer's outputs."""
+        return self._forward(*args, **kwargs)
+
+    @property
+    def main_program(self) -> Any:
+        """What a trainer asks for which inputs its export keeps."""
+        return paddle.static.Program()
+
+
 def _undecorated(
     session: Session, original: Callable[..., Any], function: Any = None, *args: Any, **kwargs: Any
 ) -> Any:
     """`paddle.jit.to_static`, with or without arguments: the program is traced as written."""
+    if isinstance(function, paddle.nn.Layer) and not isinstance(function.forward, Exported):
+        function.forward = Exported(function.forward)
     return function if function is not None else lambda decorated: decorated
 
 

@@ -25,7 +25,7 @@ from . import (
 from .data import compared, datasets, files, loader, own_datasets, pictures, pretrained, texts
 from .distributed import data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
-from .trainers import clips, restored_images, text_images, weights
+from .trainers import clips, evaluations, restored_images, text_images, weights
 
 
 def table() -> Iterator[Patch]:
@@ -36,8 +36,8 @@ def table() -> Iterator[Patch]:
         tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
         environment, folders, static_graphs,
         process_group, data_parallel, sharding, divided_layers, devices, child_processes, datasets, environments,
-        own_datasets, pretrained, texts, weights, text_images, clips, restored_images, pictures, plots, compared,
-        started_programs,
+        own_datasets, pretrained, texts, weights, evaluations, text_images, clips, restored_images, pictures, plots,
+        compared, started_programs,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -77,6 +77,7 @@ CASES = {
         MODEL + "try:\n    import absent_bar\nexcept ImportError:\n    absent_bar = None",
         loop(loss=f"{MEAN} if absent_bar is None else absent_bar.loss()"),
     ],
+    "not-installed": [f"import importlib.metadata\nimportlib.metadata.version('absent_all')\n{MODEL}", loop()],
     "framework": [MODEL, "import torch.nn" + loop()],
 }
 
@@ -142,3 +143,8 @@ def test_the_notebooks_own_way_without_a_module_is_taken(traced):
     row = traced["own-way"]
     assert (row["status"], row["questions"]) == ("ok", [])
     assert "modules_passed_by" not in row["notes"]
+
+
+def test_a_package_that_was_never_installed_stops_the_program(traced):
+    """It asks for its own version; nothing that could be passed by is missing."""
+    assert traced["not-installed"]["status"] == "would_stop"

@@ -66,6 +66,10 @@ model = paddle.Model(network, inputs, [paddle.static.InputSpec([None, 1], "int64
 model.prepare(paddle.optimizer.Adam(parameters=network.parameters()), paddle.nn.CrossEntropyLoss())
 model.fit([(numpy.zeros(20, "float32"), numpy.zeros(1, "int64"))] * 32, batch_size=8)
 """
+EXPORTED = """
+model = copy.deepcopy(paddle.jit.to_static(model, input_spec=[paddle.static.InputSpec([None, 20])], full_graph=True))
+assert not model.forward.outputs and model.forward.main_program.clone()
+optimizer"""
 SOURCES = {
     "model": MODEL,
     "graph": GRAPH + "loss = paddle.static.nn.fc(image, 3).mean()\npaddle.optimizer.Adam().minimize(loss)",
@@ -82,6 +86,7 @@ SOURCES = {
         "model.fit", "model.load('absent/final')\nmodel.fit"
     ),
     "checked": "import paddle\npaddle.utils.run_check()" + TRAINING,
+    "exported": "import copy" + TRAINING.replace("\noptimizer", EXPORTED, 1),
     "missed": LOADS.format(path="required('absent/model.pdparams')"),
 }
 
@@ -119,6 +124,11 @@ def test_whatever_paddle_loads_that_is_not_here_is_weights(traced, name):
 def test_a_check_of_the_installation_leaves_the_mode_as_it_was(traced):
     """It switches to static graphs and back, and runs programs of its own."""
     assert (traced["checked"]["peak"], traced["checked"]["notes"]) == (traced["plain"]["peak"], [])
+
+
+def test_a_trainer_may_look_at_the_graph_of_its_export(traced):
+    """Nothing is exported, so that the graph is empty; a copy of the layer trains weights of its own."""
+    assert (traced["exported"]["peak"], traced["exported"]["notes"]) == (traced["plain"]["peak"], [])
 
 
 def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):

@@ -86,7 +86,27 @@ for batch in paddle.io.DataLoader(data, batch_size=4):
     optimizer.step()
     optimizer.clear_grad()
 """
+EPOCHS = """
+import copy, paddle
+model = paddle.nn.Linear(1000, 1000)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+best = []
+def evaluated():
+    model.eval()
+    with paddle.no_grad():
+        best.append(model(paddle.rand([2, 1000])))
+for epoch in range(4):
+    model.train()
+    for batch in paddle.io.DataLoader([paddle.rand([1000]) for _ in range(64)], batch_size=8):
+        model(batch).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+    weight = KEPT
+    evaluated()
+"""
 FILES = {
+    "trainer/epochs.py": EPOCHS.replace("KEPT", "copy.deepcopy(model.state_dict())"),
+    "trainer/plain.py": EPOCHS.replace("KEPT", "None"),
     "trainer/ppocr/__init__.py": "",
     "trainer/ppocr/data/__init__.py": "",
     "trainer/ppocr/data/simple_dataset.py": LINES,
@@ -100,6 +120,8 @@ FILES = {
     "sizes.py": "WIDTH = 4\n",
 }
 OTHERS = {
+    "epochs": 'subprocess.run([sys.executable, "epochs.py"], cwd="trainer", check=True)',
+    "plain": 'subprocess.run([sys.executable, "plain.py"], cwd="trainer", check=True)',
     "reads": 'subprocess.run([sys.executable, "reads.py"], cwd="trainer", check=True)',
     "wants": 'subprocess.run([sys.executable, "wants.py"], cwd="trainer", check=True)',
     "given": 'subprocess.run([sys.executable, "train.py", "-b", "8"], cwd="trainer", env={**os.environ, "OUT": "5"})\n'
@@ -125,6 +147,7 @@ for name, source in sources.items():
     found = tracer.trace_notebook({"cells": cells, "folder": folder, "wall_seconds": 20.0})
     row = {key: found.get(key) for key in ("status", "batch_size", "parameters")}
     row["questions"] = [[q["why"], q["params"]] for q in found["questions"]]
+    row["bytes"] = sum(storage[0] for storage in found.get("storages", ()))
     row["notes"] = [note["code"] for note in found["notes"]]
     print(json.dumps([name, row]), flush=True)
 os._exit(0)
@@ -150,6 +173,12 @@ def test_a_script_is_followed_however_it_is_started(traced, name):
 
 def test_a_script_has_the_environment_that_it_is_given(traced):
     assert traced["given"]["parameters"] == 25
+
+
+def test_what_an_epoch_leaves_alive_is_in_the_next_one(traced):
+    """Whether an evaluation may keep anything is seen in the script that is started, not in what starts it."""
+    assert (traced["epochs"]["status"], traced["plain"]["status"]) == ("ok", "ok")
+    assert traced["epochs"]["bytes"] - traced["plain"]["bytes"] >= 4 * 1000 * 1000
 
 
 def test_a_script_that_fails_is_told_of_by_its_own_error(traced):

@@ -24,6 +24,7 @@ from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
+from ..evaluations import keeps_results
 from ..questions import paths
 from ..questions.answers import Answers
 from ..questions.wording import out_of_time
@@ -32,7 +33,7 @@ from ..trainings import Trainings
 from . import absorbing, changing, outside, wanting, within
 from .findings import Findings
 from .helpers import Helpers
-from .loops import LOOP, loop
+from .loops import LOOP, Loops, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, ignore
@@ -193,7 +194,13 @@ class CellRun:
 
     def _started(self, asked: Started) -> int:
         """A program that the code starts which runs now."""
-        self.found.learn(self._programs.sources_of(asked))
+        sources = self._programs.sources_of(asked)
+        self.found.learn(sources)
+        watch = self._session.of(StepWatch)
+        if not watch.evaluates and keeps_results([{"source": source} for source in sources]):
+            watch.evaluates = True
+            if not any(isinstance(one, Loops) for one in self.rewriting):
+                self.rewriting = (*self.rewriting, Loops())
         return self._programs.started(*call_stack.place(), asked)
 
     def _program_failed(self, cell: int, line: int, file: str, problem: BaseException) -> None:
