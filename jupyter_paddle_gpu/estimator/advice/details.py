@@ -51,7 +51,9 @@ class Details:
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
             devices,
         )
-        notes = (*estimate.notes, messages.DETAILS_LATE) if self._late else estimate.notes
+        # Nobody misses a remedy for what has room.
+        has_room = limit is not None and estimate.high is not None and estimate.high <= limit
+        notes = (*estimate.notes, messages.DETAILS_LATE) if self._late and not has_room else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
 
     def largest_batch(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:

@@ -8,8 +8,10 @@ import msgspec
 
 from ...domain.errors import PaddleGpuError
 from ...domain.plans.schedules import Firing, Schedule, token
+from ..jobs.submitting import Settled
 from ..requests import Submission
 from .dates import next_dates, passed
+from .freeing import waits_for_device
 from .pricing import cheap
 from .scheduling import Schedules
 from .sweep_reconciler import PASSING
@@ -53,18 +55,22 @@ class ScheduleTender:
         if schedule.next is not None:
             if schedule.next <= now:
                 self._fire(schedule, submission, schedule.next, now)
-        elif schedule.trigger == "free":  # the queue keeps a place for its device, and says about when it starts
-            self._fire(schedule, submission, schedule.created, now)
+        elif schedule.trigger == "free":
+            # The queue keeps a place for its device, and says about when it starts; it starts what needs nobody knows
+            # how much beside others, who are to be gone here.
+            others = waits_for_device(self._tools.inventory(), schedule.device) is not None
+            if not others or self._settled(schedule, submission).spec.need is not None:
+                self._fire(schedule, submission, schedule.created, now)
         elif schedule.trigger == "cost":
             for device in cheap(self._tools.inventory(), self._tools.policy(), schedule.below or 0.0):
                 there = self._schedules.submission_of(schedule, device.id)
-                if self._would_run(schedule, there):
+                if self._settled(schedule, there).decision.outcome == "run":
                     self._fire(schedule, there, schedule.created, now)
                     return
 
-    def _would_run(self, schedule: Schedule, submission: Submission) -> bool:
-        """Whether its job would start at once, as every face would say it."""
-        return self._tools.settle(self._schedules.read(schedule), submission, False).decision.outcome == "run"
+    def _settled(self, schedule: Schedule, submission: Submission) -> Settled:
+        """What its job would come to now, as every face would say it."""
+        return self._tools.settle(self._schedules.read(schedule), submission, False)
 
     def _fire(self, schedule: Schedule, submission: Submission, due: float, now: float) -> None:
         """Submit the job of the newest date that has passed. Its token makes that one job, whoever comes how often

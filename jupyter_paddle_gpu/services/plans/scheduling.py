@@ -20,6 +20,7 @@ from ...jobs import names
 from ...runner import files
 from ..requests import Submission
 from .dates import check_cron, local_zone, moment_of, next_dates, zone_of
+from .freeing import waits_for_device
 from .pricing import amount, waits_for_price, why_not_by_cost
 from .tools import Tools
 from .wanted import ScheduleRequest, kept, unkept
@@ -250,9 +251,12 @@ class Schedules:
         )
 
     def _waits_for(self, schedule: Schedule) -> Message | None:
-        if schedule.trigger != "cost" or schedule.state != "active":
+        if schedule.state != "active" or schedule.trigger not in ("cost", "free"):
             return None
-        return waits_for_price(self._tools.inventory(), self._tools.policy(), schedule.below or 0.0)
+        inventory = self._tools.inventory()
+        if schedule.trigger == "free":
+            return waits_for_device(inventory, schedule.device)
+        return waits_for_price(inventory, self._tools.policy(), schedule.below or 0.0)
 
     def _when(self, schedule: Schedule) -> Message:
         match schedule.trigger:

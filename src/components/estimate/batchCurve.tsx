@@ -145,22 +145,14 @@ export function BatchCurve(props: {
         {width > 0 && (
           <svg width={width} height={height} aria-hidden="true">
             {sizes.map(size => (
-              <g key={size}>
-                <line
-                  className="jp-PaddleGpu-grid"
-                  x1={0}
-                  x2={width}
-                  y1={y(size)}
-                  y2={y(size)}
-                />
-                <text
-                  className={`jp-PaddleGpu-scale${isFarFirst(size) ? ' jp-mod-first' : ''}`}
-                  x={isFarFirst(size) ? 2 : width - 2}
-                  y={y(size) - 2}
-                >
-                  {short(bytes(size))}
-                </text>
-              </g>
+              <line
+                key={size}
+                className="jp-PaddleGpu-grid"
+                x1={0}
+                x2={width}
+                y1={y(size)}
+                y2={y(size)}
+              />
             ))}
             <path
               className="jp-PaddleGpu-under"
@@ -174,6 +166,16 @@ export function BatchCurve(props: {
               x2={x(end)}
               y2={y(last.bytes)}
             />
+            {sizes.map(size => (
+              <text
+                key={size}
+                className={`jp-PaddleGpu-scale${isFarFirst(size) ? ' jp-mod-first' : ''}`}
+                x={isFarFirst(size) ? 2 : width - 2}
+                y={y(size) - 2}
+              >
+                {short(bytes(size))}
+              </text>
+            ))}
             {shown.map(card => (
               <g key={card.name}>
                 <line

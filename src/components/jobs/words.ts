@@ -42,13 +42,15 @@ export function jobSentence(job: IJob, trans: TranslationBundle): string {
   } else if (job.state === 'running') {
     if (progress.epoch !== null && progress.epochs) {
       parts.push(trans.__('epoch %1/%2', progress.epoch, progress.epochs));
-    } else if (progress.cells_total) {
-      const cell = Math.min(progress.cells_done + 1, progress.cells_total);
-      parts.push(trans.__('cell %1 of %2', cell, progress.cells_total));
+    } else if (progress.cells_total > 1) {
+      // A cell is called by its place among all; how many have run is counted among those with code.
+      const { cell, cells_done, cells_total } = progress;
+      const done = trans.__('%1 of %2 cells done', cells_done, cells_total);
+      parts.push(...(cell === null ? [] : [trans.__('cell %1', cell + 1)]), done);
     }
     // Less than a second is a guess that came to its end, not a time.
     if (progress.seconds_left !== null && progress.seconds_left >= 1) {
-      parts.push(trans.__('%1 left', duration(progress.seconds_left, trans)));
+      parts.push(trans.__('%1 left', duration(Math.round(progress.seconds_left), trans)));
     }
   }
   return parts.join(' · ');

@@ -120,11 +120,14 @@ def test_a_size_that_the_model_refuses_is_a_sentence(service, tmp_path):
 @pytest.mark.paddle
 def test_time_that_is_used_up_is_said(tmp_path):
     service = EstimateService(EstimateSettings(details_seconds=0.0, calibration=tmp_path / "calibration.json"))
-    estimate = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), CARD)
+    small = msgspec.structs.replace(CARD, memory_bytes=300 << 20)
+    room, none = (service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), card) for card in (CARD, small))
     service.close()
 
-    assert estimate.status == "ok" and estimate.remedies == () and estimate.fits == ()
-    assert estimate.notes[-1].code == "details_late"
+    for estimate in (room, none):
+        assert estimate.status == "ok" and estimate.remedies == () and estimate.fits == ()
+    assert none.notes[-1].code == "details_late"
+    assert all(note.code != "details_late" for note in room.notes), "nobody misses a remedy for what has room"
 
 
 @pytest.mark.paddle

@@ -56,8 +56,24 @@ test('a time that is over is not told as one that is left', () => {
     return jobSentence({ ...made, progress: { ...made.progress, seconds_left } }, trans);
   };
   expect(said(12)).toContain('12 s left');
+  expect(said(8.6)).toContain(' 9 s left');
   expect(said(0)).not.toContain('left');
   expect(said(0.4)).not.toContain('left');
+});
+
+test('a cell is called by its place among all cells, and what has run is counted', () => {
+  const said = (cell: number | null, cells_done: number, cells_total = 8) => {
+    const made = job('a', { state: 'running' });
+    return jobSentence(
+      { ...made, progress: { ...made.progress, cell, cells_done, cells_total } },
+      trans
+    );
+  };
+  // A heading stands before it.
+  expect(said(4, 3)).toBe('running · cell 5 · 3 of 8 cells done');
+  expect(said(null, 8)).toBe('running · 8 of 8 cells done');
+  // A script has no cells.
+  expect(said(0, 0, 1)).toBe('running');
 });
 
 test('a waiting job says its place and about when it starts', () => {
