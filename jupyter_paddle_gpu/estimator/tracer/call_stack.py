@@ -33,6 +33,13 @@ def is_cell(file: str) -> bool:
     return file.startswith(_CELL)
 
 
+def is_beside(file: str) -> bool:
+    """Whether code of that file is the program's own: a cell's, or that of a module below the folder in which it runs,
+    where no library is installed."""
+    below = file.startswith(os.path.realpath(os.curdir) + os.sep)
+    return is_cell(file) or (below and f"{os.sep}site-packages{os.sep}" not in file)
+
+
 def cell_of(file: str) -> int | None:
     """The index of the cell whose code is of that file; None where it is no cell's, or helpers'."""
     number = file[len(_CELL) : -1] if is_cell(file) else ""

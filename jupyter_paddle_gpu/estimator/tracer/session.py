@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 Part = TypeVar("Part")
 Refused = TypeVar("Refused", bound=BaseException)
-NUMBERS, SIZES, SELECTED = "numbers", "sizes", "selected"
-"""What a program can be told that is not known: numbers of a tensor, how large a tensor is."""
+NUMBERS, SIZES, SELECTED, CUT = "numbers", "sizes", "selected", "cut"
+"""What a program can be told that is not known: numbers of a tensor, how large a tensor is, how much a condition
+selects, and how much lies between two numbers (`x[start:end]`), which no other stand-ins tell."""
 _REFUSED_IN = "_jupyter_paddle_gpu_refused_in"
 
 
@@ -25,8 +26,7 @@ class Session:
     Attributes:
         target: cpu or gpu: the device that the estimate is for.
         notes: what was assumed or ignored, by code.
-        assumed: which kinds of stand-ins the program was given so far (`NUMBERS`, `SIZES`, and
-            `SELECTED`: how much of a tensor a condition selects).
+        assumed: which kinds of stand-ins the program was given so far (`NUMBERS`, `SIZES`, `SELECTED`, `CUT`).
     """
 
     def __init__(self, target: str = "gpu") -> None:

@@ -6,7 +6,7 @@ An `input()` gets the answer for `input`, an argument of a parser the one for it
 import argparse
 import ast
 import re
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Set
 
 
 class Binder(ast.NodeTransformer):
@@ -33,7 +33,14 @@ class Binder(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """`name = …`, `a = name = …`, `name, other = …`."""
+        """`name = …`, `a = name = …`, `name, other = …`.
+
+        A name like that of an argument of a parser, which has its answer from there, is another thing
+        (`config = json.load(open(args.config))`), unless a plain value stands there.
+        """
+        names = [name for name in _names(node.targets) if name in self._values]
+        if names and _DECLARED.issuperset(names) and not isinstance(node.value, ast.Constant):
+            return node
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self._values:
             node.value = self._constant(node.targets[0].id, node)
             return node
@@ -122,11 +129,7 @@ class Outside(ast.NodeTransformer):
     def _argument(self, node: ast.Call) -> None:
         """The answer is the argument's default, so that it is not required any more."""
         flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        keys = {word.arg: word.value for word in node.keywords}
-        own = keys.get("dest")
-        names = [own.value] if isinstance(own, ast.Constant) else []
-        names += [re.sub(r"\W", "_", flag.lstrip("-")) for flag in reversed(flags)]
-        name = next((name for name in names if name in self._values), None)
+        name = next((name for name in _names_of(node) if name in self._values), None)
         if name is None:
             return
         left_out = {"required", "default"} | (set() if flags[0].startswith("-") else {"nargs"})
@@ -169,6 +172,24 @@ def _names(targets: "List[Any]") -> List[str]:
     return found
 
 
+_DECLARED: Set[str] = set()
+"""Names of the arguments that parsers in this process's cells take."""
+
+
+def _declare(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            _DECLARED.update(_names_of(node))
+
+
+def _names_of(call: ast.Call) -> List[str]:
+    """The names by which a parser may keep the argument of a call of `add_argument`."""
+    own = {word.arg: word.value for word in call.keywords}.get("dest")
+    flags = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    named = [own.value] if isinstance(own, ast.Constant) and isinstance(own.value, str) else []
+    return named + [re.sub(r"\W", "_", flag.lstrip("-")) for flag in reversed(flags)]
+
+
 _ARGUMENTS: Dict[str, Any] = {}
 """The answers that every parser of this process takes for arguments that were not given."""
 _parse = argparse.ArgumentParser.parse_known_args
@@ -184,6 +205,7 @@ def _parsing(parser: Any, *given: Any, **named: Any) -> Any:
 
 def reach_parsers(values: Dict[str, Any]) -> None:
     """Have every parser of this process take the answers: one may stand in a module, whose source is left as it is."""
+    _DECLARED.clear()
     _ARGUMENTS.clear()
     _ARGUMENTS.update(values)
     argparse.ArgumentParser.parse_known_args = (  # type: ignore[method-assign]
@@ -195,5 +217,6 @@ def bind(tree: ast.Module, values: Dict[str, Any]) -> ast.Module:
     """The tree with the answers in it; line numbers stay."""
     if not values:
         return tree
+    _declare(tree)
     bound: ast.Module = Outside(values).visit(Binder(values).visit(tree))
     return ast.fix_missing_locations(bound)

@@ -12,6 +12,7 @@ from paddle.base import variable_index
 from ..memory.arrays import allocate
 from ..memory.operators import call
 from ..memory.values import Computed
+from ..session import CUT
 from .tensors import Tensors
 
 _HELD = -1000
@@ -25,7 +26,7 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
         _check_rank(runtime, tensor, index)
         if _is_switch(index):
             return _switched(tensor, bool(index))
-        return _read(tensor, _bounds(index))
+        return _read(tensor, _bounds(runtime, index))
     finally:
         runtime.reads_by_brackets = False
 
@@ -56,14 +57,16 @@ def _read(tensor: Any, index: Any) -> Any:
     return variable_index._getitem_static(tensor, index)
 
 
-def _bounds(index: Any) -> Any:
+def _bounds(runtime: Tensors, index: Any) -> Any:
     """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`); a range is a list."""
     if isinstance(index, tuple):
-        return tuple(_bounds(part) if isinstance(part, (slice, range)) else part for part in index)
+        return tuple(_bounds(runtime, part) if isinstance(part, (slice, range)) else part for part in index)
     if isinstance(index, range):
         return list(index)
     if isinstance(index, slice):
         parts = (index.start, index.stop, index.step)
+        if all(isinstance(part, paddle.Tensor) and runtime.state(part).array.value is None for part in parts[:2]):
+            runtime.assumed.add(CUT)
         return slice(*(int(part.reshape([])) if isinstance(part, paddle.Tensor) else part for part in parts))
     return index
 
@@ -104,7 +107,7 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
         if not index:
             return
         index = Ellipsis
-    index = _bounds(index)
+    index = _bounds(runtime, index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
     if isinstance(value, paddle.Tensor) and not advanced:

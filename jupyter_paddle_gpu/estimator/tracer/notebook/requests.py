@@ -179,7 +179,15 @@ def _without_data(
         if _is_settled(one) and not hides_one:
             return one
         found.append(one)
-    return min(found, key=_openness)
+    return _or_its_modules(result, min(found, key=_openness))
+
+
+def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
+    """The best way's answer, or, where that has a question for which nothing is suggested, the modules that the program
+    stopped for, if any: they hold what would tell, and can be installed."""
+    lacking = [one for one in result["questions"] if one["why"] == "module_missing"]
+    is_open = best["status"] == "needs_input" and any(one.get("suggestion") is None for one in best["questions"])
+    return {**result, "questions": lacking, "paths": []} if lacking and is_open else best
 
 
 def _is_settled(result: dict[str, Any]) -> bool:

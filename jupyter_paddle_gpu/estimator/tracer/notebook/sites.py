@@ -141,7 +141,7 @@ class Sites:
             return Holding(makes=True)
         if name == COMMAND:
             return self._of_script(call.args)
-        if name in self._functions:
+        if name in self._functions and any(_takes(one, call) for one in self._functions[name]):
             return self._of_function(name)
         if not isinstance(call.func, ast.Attribute):
             return Holding()
@@ -172,6 +172,15 @@ class Sites:
                 )
             self._known[name] = found
         return self._known[name]
+
+
+def _takes(function: ast.AST, call: ast.Call) -> bool:
+    """Whether a call may be of a function: `net.train()` sets a mode where `train(net, loader)` wants arguments."""
+    if call.args or call.keywords or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return True
+    own = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    needed = len(own) - len(function.args.defaults) - (own[:1] in (["self"], ["cls"]))
+    return needed <= 0
 
 
 def name_of(node: ast.AST) -> str:

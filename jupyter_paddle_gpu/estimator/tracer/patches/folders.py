@@ -1,7 +1,7 @@
 """Folders of data that are not on this machine: `glob` and `os.walk` find nothing in them and say nothing.
 
-A program that goes on with no files at all fails far from the cause, or makes arrays of no rows. Asked by a cell, what
-looks for data in a folder that is not here fails as `os.listdir` does.
+A program that goes on with no files at all fails far from the cause, or makes arrays of no rows. Asked by a cell or a
+module beside the notebook, what looks for data in a folder that is not here fails as `os.listdir` does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _walked(session: Session, original: Callable[..., Any], top: Any, *args: Any
 def _must_be_here(pattern: Any) -> None:
     """Raises `FileNotFoundError` where a cell looks for data in a folder that is not here."""
     frame = call_stack.caller()
-    if frame is None or not call_stack.is_cell(frame.f_code.co_filename) or not isinstance(pattern, str):
+    if frame is None or not call_stack.is_beside(frame.f_code.co_filename) or not isinstance(pattern, str):
         return
     folder = _folder(pattern)
     if folder and not pattern.endswith(_STATES) and not os.path.exists(folder):  # noqa: PTH110 - as glob looks

@@ -164,8 +164,8 @@ for step in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
-LATER = "def later(model, data):\n    model.fit(data)\n"
-"""Something that trains; without it nothing is asked for."""
+LATER = "def later(model, data):\n    model.fit(data)\nways = [later]\n"
+"""Something that trains and is named; without it nothing is asked for."""
 REQUESTS = {
     "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
     "equation": {"cells": cells(EQUATION), "target": "gpu"},
@@ -203,6 +203,7 @@ model.fit(train, epochs=1, batch_size=64, verbose=1)
     "count": {"cells": cells(LATER + "vocabulary = len(open('words.txt').read().split())")},
     "module": {"cells": cells(LATER + "import no_such_module_anywhere")},
     "lesson": {"cells": cells("import no_such_module_anywhere\nimport numpy as np\nrows = np.load('rows.npy')")},
+    "out of reach": {"cells": cells(LATER.replace("ways = [later]\n", "") + "import numpy as np\nrows = np.load('rows.npy')")},
     "failing": {"cells": cells("import paddle\n\nwidth = 1 / 0")},
     "failing-within": {"cells": cells("import paddle\ndef half(of):\n    return of / 0", "x = 1\nwidth = half(3)")},
     "no-model": {"cells": cells("import paddle\nx = paddle.ones([3])")},
@@ -312,14 +313,15 @@ def test_missing_data_is_a_question(answers, name, why):
     assert answers[name]["questions"][0]["why"] == why
 
 
-def test_a_lesson_on_data_that_trains_nothing_asks_for_nothing(answers):
-    assert (answers["lesson"]["status"], answers["lesson"]["questions"]) == ("no_model", [])
+@pytest.mark.parametrize("name", ["lesson", "out of reach"])
+def test_what_trains_nothing_asks_for_nothing(answers, name):
+    assert (answers[name]["status"], answers[name]["questions"]) == ("no_model", [])
 
 
 def test_a_question_says_where_and_what_for(answers):
     question = answers["file"]["questions"][0]
     # Nobody types an array, but where its file is.
-    assert (question["name"], question["kind"], question["cell"], question["line"]) == ("rows_npy", "path", 0, 4)
+    assert (question["name"], question["kind"], question["cell"], question["line"]) == ("rows_npy", "path", 0, 5)
     assert [one["name"] for one in answers["count"]["questions"]][-1] == "vocabulary"
     text = answers["text"]["questions"][0]
     assert (text["name"], text["why"]) == ("words_txt", "path_missing")  # nobody types a text: only the file helps

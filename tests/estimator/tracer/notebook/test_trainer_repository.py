@@ -94,6 +94,8 @@ class Checked(Listed):
     def __init__(self, root, names, image_size):
         self.root, self.names, self.image_size = "configs", os.path.basename(names), image_size
         look(self.root, self.names)
+        with open(os.path.join(self.root, self.names)) as lines:
+            self.items = [line.split() for line in lines]
 """,
     "kit/engine.py": """
 import json, logging, os
@@ -212,17 +214,15 @@ def test_with_its_data_there_is_nothing_to_ask(traced: dict) -> None:
     assert (traced["with data"]["status"], traced["with data"]["batch_size"]) == ("ok", 8)
 
 
-def test_without_its_data_the_batch_of_its_loader_is_asked_for(traced: dict) -> None:
+def test_without_its_data_its_modules_say_what_a_batch_looks_like(traced: dict) -> None:
     row = traced["without data"]
-    assert (row["status"], row["stop"]) == ("needs_input", None)
-    (question,) = row["questions"]
-    assert (question["name"], question["kind"]) == ("loader", "batch")
-    assert question["suggestion"] == BATCH["loader"], "the configuration says the size of the pictures"
+    assert (row["status"], row["stop"], row["questions"]) == ("ok", None, [])
+    assert row["peak"] == traced["with data"]["peak"]
+    assert "data_followed" in row["notes"]
 
 
 def test_a_folder_without_its_list_is_absent_data_and_one_that_is_refused_with_it_is_not(traced: dict) -> None:
-    (question,) = traced["checked"]["questions"]
-    assert (traced["checked"]["stop"], question["name"], question["kind"]) == (None, "loader", "batch")
+    assert (traced["checked"]["status"], traced["checked"]["peak"]) == ("ok", traced["with data"]["peak"])
     assert traced["refused"]["stop"]["error"].startswith("ValueError: Dataset ")
 
 

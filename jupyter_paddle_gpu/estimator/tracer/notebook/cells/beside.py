@@ -79,7 +79,10 @@ class Beside:
             return None
         loader = _Loader(name, file, partial(self._imported, name), source)
         loader.helper = self._begins(file), self._helpers.answers
-        found = ModuleSpec(name, loader, origin=file)
+        is_package = os.path.basename(file) == "__init__.py"  # noqa: PTH119
+        found = ModuleSpec(name, loader, origin=file, is_package=is_package)
+        if is_package:
+            found.submodule_search_locations = [os.path.dirname(file)]  # noqa: PTH120
         found.has_location = True
         return calling(found)
 

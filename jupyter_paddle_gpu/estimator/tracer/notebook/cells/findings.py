@@ -16,10 +16,11 @@ from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
 from ...undecided.needs import BatchNeeded, Need, NeededError
-from ..questions import paths
+from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
+from ..reached import reached
 from ..sites import Sites
 from . import absorbing, behind, outside, stops
 
@@ -112,7 +113,7 @@ class Findings:
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)
             case _ if not absent_modules.is_gone(problem) and (module := absent_modules.missing(problem)) is not None:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
-            case NameError():
+            case NameError() if not isinstance(problem, UnboundLocalError):
                 if self._absent.is_starred:
                     self.ask_absent()
                 self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
@@ -143,8 +144,11 @@ class Findings:
         ]  # fmt: skip
         if outside.awaits_input(problem):
             found.append(("value", "input_missing", question["name"] or outside.INPUT))
+        parser = self._session.of(outside.Parsers).last
         for kind, why, name in found:
-            self.ask({**question, "kind": kind, "why": why, "name": name})
+            candidates = documented.arguments(name, parser) if why == "argument_missing" else []
+            own = {"candidates": candidates} if candidates else {}
+            self.ask({**question, "kind": kind, "why": why, "name": name, **own})
         return bool(found)
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
@@ -192,8 +196,12 @@ class Findings:
 
     @property
     def trains(self) -> bool:
-        """Whether anything in the code may train, or what a module that is not here was handed."""
-        return trains(self.sources, self._sites) or self._absent.trains
+        """Whether anything in the code that is ever come to may train, or what a module that is not here was handed."""
+        if self._absent.trains:
+            return True
+        cells = [cell["source"] for cell in self._cells]
+        beside = [source for source in self.sources if source not in cells]
+        return trains(self.sources, self._sites) and trains(reached(cells, beside), self._sites)
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""

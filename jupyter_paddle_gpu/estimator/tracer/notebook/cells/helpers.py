@@ -1,15 +1,16 @@
 """Helpers that a notebook imports: a module of functions that read data and train, installed or beside it.
 
 `train_iter, vocab = course.load(32)` and `course.train(net, train_iter)` are as much of a notebook as if a cell defined
-them. A module that stands on its own, with nothing but libraries below it, is looked at for trainings, and goes on
-without its data as cells do (`within`). A package whose modules import each other is a trainer of its own, and runs as
-it is.
+them. Modules that lie beside the notebook, and an installed one that stands on its own, with nothing but libraries
+below it, are looked at for trainings, and go on without their data as cells do (`within`). An installed package whose
+modules import each other, or a folder of many modules, is a trainer of its own, and runs as it is.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -31,6 +32,9 @@ from . import within
 _LARGEST = 400_000
 """Bytes of a module that is read: a book's helpers have a third of it."""
 _LIBRARY = "paddle"
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
+MOST_OWN = 40
+"""Modules beside the notebook that are its helpers; a repository of more is a trainer, and runs as it is."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +51,10 @@ class Helpers:
     @classmethod
     def of(cls, cells: Iterable[Mapping[str, Any]], answers: Mapping[str, Any] | None = None) -> Helpers:
         """Those of cells."""
-        found: dict[str, tuple[str, str]] = {}
-        for name in {name: None for cell in cells for name in _imported(cell["source"])}:
-            path = _path_of(name)
+        first = list({name: None for cell in cells for name in _imported(cell["source"])})
+        found = _own(first)
+        for name in first:
+            path = None if name in found else _path_of(name)
             if path is not None and (source := _source_of(path, name)) is not None:
                 found[name] = path, source
         return cls(found, answers)
@@ -60,14 +65,38 @@ class Helpers:
         return dict(self.modules.values())
 
 
-def _imported(source: str) -> Iterable[str]:
-    """What a source imports that may be a module, by its full name."""
+def _own(first: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Modules that lie beside the notebook, and what these import of each other; none where they are many."""
+    found: dict[str, tuple[str, str]] = {}
+    waiting = list(first)
+    while waiting:
+        name = waiting.pop()
+        path = None if name in found else _path_of(name)
+        if path is None or _LIBRARIES in path or (source := _text_of(path)) is None:
+            continue
+        if len(found) >= MOST_OWN:
+            return {}
+        found[name] = path, source
+        package = name if path.endswith("__init__.py") else name.rpartition(".")[0]
+        waiting += [*_parents(name), *_imported(source, package)]
+    return found
+
+
+def _parents(name: str) -> Iterable[str]:
+    parts = name.split(".")
+    return (".".join(parts[:count]) for count in range(1, len(parts)))
+
+
+def _imported(source: str, package: str = "") -> Iterable[str]:
+    """What a source imports that may be a module, by its full name; of its own package where that is told."""
     for node in nodes(source):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (not node.level or package):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
 def _path_of(name: str) -> str | None:
@@ -83,6 +112,14 @@ def _path_of(name: str) -> str | None:
             for end in (".py", "/__init__.py"):
                 if (path := Path(folder, *below[:-1], below[-1] + end)).is_file():
                     return str(path)
+    return None
+
+
+@lru_cache(maxsize=256)
+def _text_of(path: str) -> str | None:
+    with suppress(OSError, ValueError):
+        file = Path(path)
+        return file.read_text(encoding="utf-8") if file.stat().st_size < _LARGEST else None
     return None
 
 

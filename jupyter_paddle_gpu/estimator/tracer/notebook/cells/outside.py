@@ -139,12 +139,30 @@ def environment(answers: dict[str, Any], sources: list[str]) -> Iterator[None]:
         os.environ.update({name: value for name, value in before.items() if os.environ.get(name) != value})
 
 
+def argument_names(sources: Iterable[str]) -> set[str]:
+    """Names of the arguments that parsers in the code take."""
+    calls = (node for source in sources if "add_argument" in source for node in nodes(source))
+    return {
+        name
+        for node in calls
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
+        for name in _names_of(node)
+    }
+
+
+class Parsers:
+    """The parser of a command line that was asked last."""
+
+    last: ArgumentParser | None = None
+
+
 @contextmanager
-def arguments(answers: Mapping[str, Any]) -> Iterator[None]:
+def arguments(answers: Mapping[str, Any], parsers: Parsers) -> Iterator[None]:
     """Answers as what a parser takes for arguments that were not given, wherever it stands: in a module, too."""
     parse = ArgumentParser.parse_known_args
 
     def parsing(parser: ArgumentParser, *given: Any, **named: Any) -> Any:
+        parsers.last = parser
         for action in parser._actions:
             if action.dest in answers:
                 action.default, action.required = answers.get(action.dest), False
@@ -187,15 +205,22 @@ class OutsideAnswers(ast.NodeTransformer):
         return node
 
     def _argument(self, node: ast.Call) -> None:
-        flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        named = [
-            word.value.value for word in node.keywords if word.arg == "dest" and isinstance(word.value, ast.Constant)
-        ]
-        name = next((name for name in [*named, *map(destination, reversed(flags))] if name in self._answers), None)
+        name = next((name for name in _names_of(node) if name in self._answers), None)
         if name is None:
             return
+        flags = _flags(node)
         node.keywords = [word for word in node.keywords if word.arg not in {"required", "default"}]
         if not flags[0].startswith("-"):
             node.keywords = [word for word in node.keywords if word.arg != "nargs"]
             node.keywords.append(ast.keyword("nargs", ast.Constant("?")))
         node.keywords.append(ast.keyword("default", ast.Constant(self._answers[name])))
+
+
+def _flags(call: ast.Call) -> list[str]:
+    return [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def _names_of(call: ast.Call) -> list[str]:
+    """The names by which a parser may keep the argument of a call of `add_argument`."""
+    named = [word.value.value for word in call.keywords if word.arg == "dest" and isinstance(word.value, ast.Constant)]
+    return [*(name for name in named if isinstance(name, str)), *map(destination, reversed(_flags(call)))]

@@ -77,7 +77,9 @@ class CellRun:
         self._absorbs_within, self._follows = absorbs, follows
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
-        told = (Answers(self._plain), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
+        known = [*(cell["source"] for cell in cells), *(beside or {}).values()]
+        own = outside.argument_names(known) if self._plain else ()
+        told = (Answers(self._plain, own), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
         self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.sites = sites or Sites(cells)
         if absorbs:
@@ -126,7 +128,7 @@ class CellRun:
         sys.modules["__main__"] = module
         try:
             environment = outside.environment(self._plain, list(self.found.sources))
-            parsers = outside.arguments(self.answers)
+            parsers = outside.arguments(self.answers, session.of(outside.Parsers))
             with environment, parsers, self._asked.of_environment(), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:

@@ -22,7 +22,7 @@ from ... import call_stack
 from ...patches.absent_modules import AbsentModules, is_gone
 from ...patches.data.loaders import Loaders
 from ...patches.data.own_datasets import names_absent_path
-from ...session import SELECTED, SIZES, Session
+from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ..questions.wording import said
@@ -88,8 +88,8 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
         return False
     is_of_shapes = session.is_refusal(problem) or is_unpacked(problem)
     assumed = session.assumed - {SELECTED} if told else session.assumed
-    assumed = set() if told and is_of_shapes else assumed
-    is_sized = assumed.isdisjoint((SIZES, SELECTED))
+    assumed = assumed & {CUT} if told and is_of_shapes else assumed
+    is_sized = assumed.isdisjoint((SIZES, SELECTED, CUT))
     if session.is_refusal(problem):
         return is_sized or is_removed(problem)
     is_typed = is_of_types(problem)
@@ -115,7 +115,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem):
         return True
-    if not told and not session.assumed.isdisjoint((SIZES, SELECTED)):
+    if not session.assumed.isdisjoint((CUT,) if told else (SIZES, SELECTED, CUT)):
         return False
     return session.is_refusal(problem) or is_of_types(problem) or bool(_BY_DIMENSIONS.search(str(problem)))
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 
 class Answers(ast.NodeTransformer):
-    """Binds names to given values wherever they are assigned."""
+    """Binds names to given values wherever they are assigned.
 
-    def __init__(self, answers: dict[str, Any]) -> None:
+    Args:
+        arguments: names of arguments of a command line, which have their answers from the parser: a name of the code's
+            own that is alike is none of theirs (`config = json.load(open(args.config))`), unless a plain value stands
+            there.
+    """
+
+    def __init__(self, answers: dict[str, Any], arguments: Collection[str] = ()) -> None:
         self.answers = answers
+        self._arguments = arguments
         self.used: set[str] = set()
 
     def visit_Assign(self, node: ast.Assign) -> Any:
         """`name = ...`."""
+        if not isinstance(node.value, ast.Constant) and self._is_of_argument(node.targets):
+            return self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.answers:
             name = node.targets[0].id
             self.used.add(name)
@@ -32,6 +41,10 @@ class Answers(ast.NodeTransformer):
         self.used.update(given)
         behind = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(self.answers[name])) for name in given]
         return [self.generic_visit(node), *(_at(node, one) for one in behind)]
+
+    def _is_of_argument(self, targets: list[ast.expr]) -> bool:
+        names = {one.id for target in targets for one in _names(target)} & self.answers.keys()
+        return bool(names) and names <= set(self._arguments)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """`name: int = ...`."""

@@ -273,6 +273,8 @@ def _taken(loop: ast.For, name: str) -> int:
                 most = max(most, 1)  # `picture = batch`
             case ast.Attribute(value=ast.Name(id=held), attr=attr) if held == name and attr in _OF_A_TENSOR:
                 return 1  # `batch.astype("float32")`
+            case ast.Call(func=ast.Attribute(attr="to_tensor"), args=[ast.Name(id=held), *_]) if held == name:
+                return 1
     return most
 
 

@@ -48,7 +48,7 @@ _BY_NAME = (
     (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)|2label"), CLASSES),
     (re.compile(r"(?i)(^|_)(len_)?fields?(_|$)"), FIELDS),
     (
-        re.compile(r"(?i)features?$|columns?$|^(in|input|n|num|feature)?_?dims?$|^n_?inputs$|_shape_([1-9]|last)$"),
+        re.compile(r"(?i)features?$|columns?$|(^|_)dims?$|^n_?inputs$|_shape_([1-9]|last)$"),
         FEATURES,
     ),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...patience import Patience
 from .candidates import Candidate
+from .documented import DOCUMENTED
 from .numbers import ASSUMED, PRINTED
 from .suggestions import HELD, LAYER
 
@@ -62,7 +63,9 @@ def suggested(
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
             traced += found.get("reached", 0)
-            goes_on = _goes_on(found, {**known, **tried}, question["kind"]) and not _cuts(question, found)
+            is_documented = source == DOCUMENTED and not found.get("is_refusal")
+            goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
+            goes_on = goes_on and not _cuts(question, found)
             if goes_on and (held is None or _rank(found) > _rank(held[2])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
@@ -176,12 +179,13 @@ def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
 
 
 def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
-    """Whether the step was reached, or only something else is open that can be answered. Behind a number that is what a
-    batch looks like, too: suggestions for it need the model, which is made of that number."""
+    """Whether the step was reached, or only something else is open that can be answered, or installed. Behind a number
+    that is what a batch looks like, too: suggestions for it need the model, which is made of that number."""
     if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
         return True  # the notebook's own fault, behind what was answered
     open_still = result["questions"]
     return bool(open_still) and all(
-        (one.get("candidates") or (kind == "value" and one["kind"] == "batch")) and one["name"] not in answers
+        one["why"] == "module_missing"
+        or ((one.get("candidates") or (kind == "value" and one["kind"] == "batch")) and one["name"] not in answers)
         for one in open_still
     )

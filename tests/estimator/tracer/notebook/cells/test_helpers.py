@@ -110,7 +110,8 @@ course.trained(nn.Linear(6, 2), [(paddle.ones([4, 6]), None)] * 3)
 
 @pytest.fixture(scope="module")
 def traced(run_code, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("installed")
+    folder = tmp_path_factory.mktemp("installed") / "site-packages"
+    folder.mkdir()
     for package in ("helping_course", "training_course"):
         (folder / package).mkdir()
         (folder / package / "__init__.py").write_text("")

@@ -1,0 +1,106 @@
+"""What an argument of a command line may be: as its choices, the documents beside the program and its configurations
+say."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from argparse import Action, ArgumentParser
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from ...session import paused
+
+DOCUMENTED, NEAR, CELLS = "documented", "near", "cells"
+_DOCUMENTS = ("README*", "readme*", "*.md", "*.sh", "*.bat", "scripts/*.sh", "script/*.sh", "docs/*.md")
+_CONFIGURES = re.compile(
+    r"(?i)(^|_)(c|cfg|conf|config|configs|yaml|yml|opts?|settings?|param|params|hparams)(_|$)|config"
+)
+_CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
+_NONE = ("package.json", "package-lock.json", "tsconfig.json", "pyproject.toml", "environment.yml", "environment.yaml")
+"""Files of those endings that configure something else."""
+_MOST_FILES, _LARGEST, _MOST = 40, 200_000, 6
+
+
+def arguments(name: str, parser: ArgumentParser | None) -> list[tuple[Any, str]]:
+    """Values of an argument of the program that runs, the likeliest first, each with where it comes from.
+
+    Args:
+        parser: that wants it, where it is known.
+    """
+    found: dict[Any, str] = {}
+    with paused():  # what is looked for here is none of the program's data
+        for value, source in _found(name, parser):
+            found.setdefault(value, source)
+    return list(found.items())
+
+
+def _found(name: str, parser: ArgumentParser | None) -> Iterator[tuple[Any, str]]:
+    action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
+    typed = list(_typed(name, parser, action))
+    yield from ((value, DOCUMENTED) for value in sorted(typed, key=lambda one: not _is_there(one)))
+    if action is not None and action.choices:
+        yield from ((one, CELLS) for one in list(action.choices)[:_MOST] if isinstance(one, (str, int, float)))
+    elif _CONFIGURES.search(name):
+        yield from ((str(file), NEAR) for file in _configurations())
+
+
+def _typed(name: str, parser: ArgumentParser | None, action: Action | None) -> Iterator[Any]:
+    """What commands in documents give for it."""
+    for words in _commands(Path(sys.argv[0]).name):
+        given: Any = None
+        if parser is not None and action is not None:
+            with suppress(SystemExit, Exception):
+                given = getattr(type(parser).parse_known_args(parser, words)[0], name, None)
+        given = _after(name, words) if given is None else given
+        if isinstance(given, (str, int, float)) and not isinstance(given, bool) and _is_plain(given):
+            yield given
+
+
+def _after(name: str, words: list[str]) -> str | None:
+    """The word behind an option of that name."""
+    for number, word in enumerate(words):
+        flag, _, value = word.partition("=")
+        if word.startswith("-") and re.sub(r"\W", "_", flag.lstrip("-")) == name:
+            return value or next((one for one in words[number + 1 : number + 2] if not one.startswith("-")), None)
+    return None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether it is no placeholder (`<path>`, `$DATA`, `/path/to/data`)."""
+    return not re.search(r"[<>${}*\[\]]|path[/_]to|your", str(value), re.IGNORECASE)
+
+
+def _is_there(value: Any) -> bool:
+    with suppress(OSError, ValueError):
+        return not isinstance(value, str) or Path(value).exists()
+    return False
+
+
+def _commands(script: str) -> Iterator[list[str]]:
+    """The words behind a script in the commands that documents beside it show."""
+    called = re.compile(rf"(?:^|[\s/`]){re.escape(script)}((?:[ \t]+[^\n`|;&>]+)?)")
+    for text in _texts():
+        for found in called.finditer(re.sub(r"\\\s*\n", " ", text)):
+            with suppress(ValueError):
+                yield shlex.split(found[1], comments=True)
+
+
+def _texts() -> Iterator[str]:
+    folders = dict.fromkeys((Path.cwd(), Path(sys.argv[0]).resolve().parent))
+    files = dict.fromkeys(file for folder in folders for one in _DOCUMENTS for file in sorted(folder.glob(one)))
+    for file in list(files)[:_MOST_FILES]:
+        with suppress(OSError):
+            if file.is_file() and file.stat().st_size < _LARGEST:
+                yield file.read_text(encoding="utf-8", errors="replace")
+
+
+def _configurations() -> Iterator[Path]:
+    """Configurations at or below the folder in which the program runs, those that lie nearest first."""
+    here = Path.cwd()
+    for pattern in ("*", "*/*", "*/*/*"):
+        found = [one for one in sorted(here.glob(pattern)) if one.suffix in _CONFIGURATIONS and one.name not in _NONE]
+        yield from (one.relative_to(here) for one in found[:_MOST] if not one.name.startswith("."))

@@ -1,0 +1,192 @@
+"""Programs of several files without their data: modules of their own, parsers in them, documents beside them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+CHILD = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+for name, (folder, source, answers) in json.load(sys.stdin).items():
+    os.chdir(folder)
+    own = {"reader", "kit", "options", "engine"}
+    for known in [module for module in sys.modules if module.split(".")[0] in own]:
+        del sys.modules[known]
+    asked = {"cells": [{"index": 0, "source": source}], "folder": folder, "answers": answers, "target": "cpu"}
+    before = sys.argv, sys.path[:]
+    sys.argv, sys.path[:0] = ["train.py"], [folder]
+    found = tracer.trace_notebook(asked)
+    sys.argv, sys.path[:] = before
+    row = {key: found.get(key) for key in ("status", "inputs", "stop")}
+    row["asked"] = [[one["name"], one.get("suggestion"), one["params"].get("source")] for one in found["questions"]]
+    row["lacks"] = [one["params"].get("module") for one in found["questions"] if one["why"] == "module_missing"]
+    print(json.dumps([name, row]))
+"""
+READER = """
+import glob, os
+import numpy as np
+def rows(folder):
+    found = []
+    for path in glob.glob(os.path.join(folder, '*.txt')):
+        for line in open(path):
+            found.append([float(part) for part in line.split()])
+    return np.reshape(found, (len(found), 5, 1))
+"""
+KIT = {
+    "kit/__init__.py": "from .engine import fit\n",
+    "kit/models.py": "from paddle import nn\ndef net():\n    return nn.Linear(6, 2)\n",
+    "kit/data.py": """
+import numpy as np
+from paddle.io import Dataset
+class Rows(Dataset):
+    def __init__(self, path):
+        self.lines = open(path).read().splitlines()
+    def __len__(self):
+        return len(self.lines)
+    def __getitem__(self, i):
+        parts = self.lines[i].split(',')
+        return np.array(parts[:6], 'float32'), np.array(parts[6], 'int64')
+""",
+    "kit/engine.py": """
+import paddle
+from kit.models import net
+from .data import Rows
+def fit(size):
+    model = net()
+    optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+    loader = paddle.io.DataLoader(Rows('rows.csv'), batch_size=size)
+    for epoch in range(2):
+        model.train()
+        for x, y in loader:
+            paddle.nn.functional.cross_entropy(model(x), y).backward()
+            optimizer.step()
+            optimizer.clear_grad()
+""",
+}
+STEP = """
+net = paddle.nn.Linear(width, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for i in range(4):
+    net(paddle.rand([8, width])).mean().backward(); optimizer.step(); optimizer.clear_grad()
+"""
+PARSED = """
+import argparse, json, paddle
+parser = argparse.ArgumentParser()
+parser.add_argument('-c', '--config', required=True)
+args = parser.parse_args()
+config = json.load(open(args.config))
+width = config['width']
+"""
+CHOICE = """
+import argparse, paddle
+parser = argparse.ArgumentParser()
+parser.add_argument('city', choices=['6', '7'])
+width = int(parser.parse_args().city)
+"""
+GLOBBED = """
+import numpy as np, paddle
+from reader import rows
+BATCH_SIZE = 4
+def batches():
+    data = np.array(rows('absent'))
+    order = list(range(len(data)))
+    def give():
+        gathered = []
+        for i in order:
+            gathered.append(data[i].astype('float32'))
+            if len(gathered) == BATCH_SIZE:
+                yield np.array(gathered)
+                gathered = []
+    return give
+def train():
+    loader = batches()
+    net = paddle.nn.LSTM(1, 8)
+    paddle.summary(net, (8, 5, 1))
+    optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+    for epoch in range(3):
+        for number, data in enumerate(loader()):
+            real = paddle.to_tensor(data)
+            net(real)[0].mean().backward(); optimizer.step(); optimizer.clear_grad()
+        print(real.shape)
+train()
+"""
+INSTALLABLE = """
+import paddle
+from no_such_library.models import Sentences
+from no_such_library.data import reads
+table = open('absent.csv').read()
+model = Sentences.from_pretrained('base')
+loader = reads(table)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for ids, labels in loader:
+    paddle.nn.functional.cross_entropy(model(ids), labels).backward(); optimizer.step(); optimizer.clear_grad()
+"""
+BETWEEN = """
+import paddle
+net = paddle.nn.Linear(12, 2)
+look = paddle.nn.Linear(2, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+x = paddle.rand([8, 20])
+place = paddle.zeros([2])
+for i in range(4):
+    start = (look(place).sum() * 3).astype('int32')
+    net(x[:, start:start + 12]).mean().backward(); optimizer.step(); optimizer.clear_grad()
+"""
+DOCUMENT = "Train:\n```\npython train.py --config \\\n  settings/small.json\n```\n"
+CASES: dict[str, tuple[dict[str, str], str, dict]] = {
+    "a reader in a module": ({"reader.py": READER}, GLOBBED, {}),
+    "a package of its own": (KIT, "import kit\nkit.fit(4)\n", {}),
+    "documented": ({"README.md": DOCUMENT, "settings/small.json": '{"width": 6}'}, PARSED + STEP, {}),
+    "the one configuration": ({"conf/only.json": '{"width": 6}'}, PARSED + STEP, {}),
+    "a name like an argument's": ({"a.json": '{"width": 6}'}, PARSED + STEP, {"config": "a.json"}),
+    "choices": ({}, CHOICE + STEP, {}),
+    "a library": ({}, INSTALLABLE, {}),
+    "between two unknown places": ({}, BETWEEN, {}),
+}
+
+
+@pytest.fixture(scope="module")
+def traced(run_code, tmp_path_factory) -> dict:
+    sent = {}
+    for name, (files, source, answers) in CASES.items():
+        folder: Path = tmp_path_factory.mktemp("program")
+        for path, text in files.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
+        sent[name] = str(folder), source, answers
+    return run_code(CHILD, json.loads(json.dumps(sent)))
+
+
+def test_what_a_module_finds_in_a_folder_that_is_not_here_is_data_that_is_not_here(traced):
+    assert traced["a reader in a module"]["asked"] == [["loader", "float32[4,5,1]", "cells"]]
+
+
+def test_modules_that_import_each_other_go_on_without_their_data(traced):
+    row = traced["a package of its own"]
+    assert (row["status"], row["inputs"]) == ("ok", ["float32[4, 6]", "int64[4]"])
+
+
+def test_an_argument_is_what_documents_and_configurations_beside_the_program_say(traced):
+    assert traced["documented"]["asked"] == [["config", "settings/small.json", "documented"]]
+    assert traced["the one configuration"]["asked"] == [["config", "conf/only.json", "near"]]
+    assert traced["choices"]["asked"] == [["city", "6", "cells"]]
+
+
+def test_an_answer_for_an_argument_is_none_for_a_name_that_is_alike(traced):
+    row = traced["a name like an argument's"]
+    assert (row["status"], row["inputs"]) == ("ok", ["float32[8, 6]"])
+
+
+def test_where_nothing_can_be_suggested_what_can_be_installed_is_told(traced):
+    assert (traced["a library"]["status"], traced["a library"]["lacks"]) == ("needs_input", ["no_such_library"])
+    assert len(traced["a library"]["asked"]) == 1
+
+
+def test_how_much_lies_between_two_unknown_places_stops_nothing_for_sure(traced):
+    assert traced["between two unknown places"]["status"] != "would_stop"
