@@ -40,6 +40,8 @@ def of_list(session: Any, original: Callable[..., Any], *args: Any, **kwargs: An
     """One of numpy's functions of a list, which keeps that its numbers are not known."""
     if args and isinstance(args[0], Arithmetic) and variants.present() is not None:
         return made_up.of_open_shape(original(*args, **kwargs))
+    if args and type(args[0]) is list and args[0] and variants.present() is not None:
+        return made_up.of_open_rows(args[0], original(*args, **kwargs))
     if not args or type(args[0]) is not list or not is_unknown(args[0]):
         return original(*args, **kwargs)
     return unknown(original(plain(args[0]), *args[1:], **kwargs))

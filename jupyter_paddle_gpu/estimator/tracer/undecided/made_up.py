@@ -59,6 +59,24 @@ class OpenShape(np.ndarray):
         return np.zeros(shape, self.dtype) if shape else np.ndarray.reshape(self.view(np.ndarray), *sizes)
 
 
+class OpenRows(np.ndarray):
+    """An array of a list's values of unknown content, each of which may be a row: the program's shape says it."""
+
+    def reshape(self, *sizes: Any, **_: Any) -> Any:
+        """`np.reshape(np.array(categories), [256, 6])`, `np.array(titles).reshape(-1, 1, 15)`."""
+        first, *rest = _shape_of(sizes) or [None]
+        row = _shape(tuple(rest))
+        if len(row) == len(rest) and first in {-1, len(self)}:
+            return np.zeros((len(self), *row), self.dtype)
+        return np.ndarray.reshape(self.view(np.ndarray), *sizes)
+
+
+def of_open_rows(given: list[Any], found: Any) -> Any:
+    """What numpy makes of a list of values of unknown content."""
+    is_open = isinstance(found, np.ndarray) and found.ndim == 1 and all(isinstance(one, Arithmetic) for one in given)
+    return found.view(OpenRows) if is_open else found
+
+
 def of_open_shape(found: Any) -> Any:
     """What numpy makes of one value of unknown content, which may be a whole row."""
     return found.view(OpenShape) if isinstance(found, np.ndarray) and found.ndim == 0 else found

@@ -28,13 +28,17 @@ def _named(pattern: str) -> re.Pattern[str]:
 
 
 _USER, _ITEM, _JOB, _AGE = r"us(e)?r", r"item|mov(ie)?", r"job|occup", r"\bage|_age"
+_GENRE, _TITLE = r"cat|genre", r"_tit(le)?s?$"
 _WORDS = r"vocab|word|dict|token|stoi|itos"
 _CLASSES = r"class|label|categor|\bcats?\b|cat2|cats$|^names$|len_names"
 _ENTITY, _RELATION = r"(^|_)ent(it(y|ies)|s)?\d?(_|$|2)", r"(^|_)rel(ation|s)?s?\d?(_|$|2)"
 _NODES, _FEATURES = r"node|^n$", r"feature|_shape_(1|last)$|in_?dim|feat"
 _TABLE = (
-    Corpus(_named(r"ml[-_]?1m|movielens[-_]?1m"), ((_JOB, 20), (_AGE, 56), (_USER, 6040), (_ITEM, 3952))),
-    Corpus(_named(r"ml[-_]?100k|movielens[-_]?100k|u\.data"), ((_USER, 943), (_ITEM, 1682))),
+    Corpus(
+        _named(r"ml[-_]?1m|movielens[-_]?1m"),
+        ((_JOB, 20), (_AGE, 56), (_GENRE, 18), (_TITLE, 5175), (_USER, 6040), (_ITEM, 3952)),
+    ),
+    Corpus(_named(r"ml[-_]?100k|movielens[-_]?100k|u\.data"), ((_GENRE, 19), (_USER, 943), (_ITEM, 1682))),
     Corpus(_named(r"wiki\w*[-_]?2(?!\d)"), ((_WORDS, 33_278),)),
     Corpus(_named(r"wiki\w*[-_]?103"), ((_WORDS, 267_735),)),
     Corpus(_named(r"ptb|penn[-_]?tree"), ((_WORDS, 10_000),)),
@@ -65,7 +69,8 @@ _TABLE = (
     Corpus(_named(r"wine(?=\.)"), ((_CLASSES, 3), (_FEATURES, 13))),
 )
 """Source: the README of each archive, or the paper that it came with: MovieLens 1M (ids of users to 6040, of films to
-3952, 21 occupations from 0, ages to 56) and 100K; WikiText (Merity 2016, table 1); the Penn Treebank as Mikolov cut
+3952, 21 occupations from 0, ages to 56, 18 genres; words of its titles as `paddle.text.Movielens` counts them) and
+100K (19 genres, one of them for unknown); WikiText (Merity 2016, table 1); the Penn Treebank as Mikolov cut
 it; Mahoney's text8; FB15k and WN18 (Bordes 2013, table 1), FB15k-237 (Toutanova 2015), WN18RR (Dettmers 2018); MS
 COCO (2014); PASCAL VOC; Planetoid's citations (Yang 2016, table 1); the other archives by name."""
 

@@ -65,7 +65,42 @@ for x, y in paddle.io.DataLoader(People(faces[:split], sizes[:split]), batch_siz
     trainer.clear_grad()
 """
 )
-SOURCES = {**course_notebooks.SOURCES, "an array that a loop fills": CLICKS, "rows": ROWS}
+FILMS = (
+    course_notebooks.HEAD
+    + """
+class Ratings:
+    def __init__(self, path='ml-1m/ratings.dat'):
+        self.films = {}
+        with open(path) as file:
+            for line in file.readlines():
+                film, title, kinds = line.split('::')
+                self.films[film] = {'id': int(film), 'title': title.split(), 'kinds': kinds.split('|')}
+        self.rows = [self.films[film] for film in self.films]
+    def read(self, size):
+        def generator():
+            ids, kinds, titles = [], [], []
+            for row in self.rows:
+                ids.append(row['id'])
+                kinds.append(row['kinds'])
+                titles.append(row['title'])
+                if len(ids) == size:
+                    wide = np.array(titles).reshape(-1, 1, 15).astype('int64')
+                    yield [np.array(ids)], [np.reshape(np.array(kinds), [size, 6]).astype('int64'), wide]
+                    ids, kinds, titles = [], [], []
+        return generator
+ratings = Ratings()
+films, kinds, titles = (nn.Embedding(40, 4) for _ in range(3))
+every = [*films.parameters(), *kinds.parameters(), *titles.parameters()]
+trainer = paddle.optimizer.SGD(parameters=every)
+for film, more in ratings.read(8)():
+    (ids,), (cats, words) = map(paddle.to_tensor, film), map(paddle.to_tensor, more)
+    found = films(ids) * kinds(cats).sum(1) * titles(words).sum([1, 2])
+    found.mean().backward()
+    trainer.step()
+    trainer.clear_grad()
+"""
+)
+SOURCES = {**course_notebooks.SOURCES, "films": FILMS, "an array that a loop fills": CLICKS, "rows": ROWS}
 ANSWERS = {
     "an array that a loop fills": {"total": 10000, "known": 10000, "loader": "int64[8,5] float32[8,1]"},
     "a table in tensors": {"in_features": 256, "loader": "float32[4,256] float32[4,1]"},
@@ -88,7 +123,7 @@ def asked(run_child):
     return run_child("trace", SOURCES)
 
 
-TOLD = {"samples in tensors": {"loader": "int64[4,20] int64[4]"}}
+TOLD = {"samples in tensors": {"loader": "int64[4,20] int64[4]"}, "films": {}}
 """Answers to what is not asked, since the code tells it."""
 
 
@@ -139,6 +174,21 @@ def test_what_rows_look_like_is_read_from_the_code(asked):
         [],
         ["float32[8, 1, 4, 4]", "float32[8, 3]"],
     )
+
+
+@pytest.mark.parametrize(("name", "size"), [("len_data_movie_cat", 18), ("max_mov_tit", 5175), ("max_mov_id", 3952)])
+def test_a_published_number_is_that_of_the_thing_which_is_asked_for(name, size):
+    """Kinds of films and words of their titles are fewer and more than films."""
+    from jupyter_paddle_gpu.estimator.tracer.notebook.questions.corpora import published
+    from jupyter_paddle_gpu.estimator.tracer.undecided.needs import Need
+
+    need = Need(name, "value", "number_unseen", 1, 1)
+    assert list(published(need, "open('./work/ml-1m/movies.dat')")) == [(size, True)]
+
+
+def test_lists_of_rows_are_as_wide_as_the_program_shapes_them(answered):
+    """Things of which nobody knows whether they are numbers or lists: `np.reshape(np.array(kinds), [size, 6])`."""
+    assert answered["films"]["inputs"] == ["int64[8]", "int64[8, 6]", "int64[8, 1, 15]"]
 
 
 def test_what_is_read_from_folders_is_followed(answered):
