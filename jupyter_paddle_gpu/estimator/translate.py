@@ -14,6 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
+from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, OF_STEPS
 from .trace import TracedNote, TracedQuestion
 
@@ -56,41 +57,6 @@ NOTES: dict[str, Message] = {
             text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
         ),
         Message(
-            code="dataset_stand_in",
-            text="The data set {name} is not on this machine; samples of its published shape stand for it.",
-        ),
-        Message(
-            code="environment_stand_in",
-            text="The module {module} is not here; {name} stands in by its published spaces, with episodes of {steps} "
-            "steps.",
-            hint="Where a step keeps a whole episode, its figure is that of the longest; a job needs the module: "
-            "`pip install {module}`.",
-        ),
-        Message(
-            code="dataset_made_up",
-            text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
-            "stand for them, with 7 objects where objects are learned and all classes in each mask.",
-            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
-        ),
-        Message(
-            code="texts_made_up",
-            text="The files of the data set {name} are not on this machine; made-up pictures stand for them: lines of "
-            "text of 320 x 48, pages of 640 x 480 with 7 lines.",
-            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
-        ),
-        Message(
-            code="clips_made_up",
-            text="The files of the data set {name} are not on this machine; made-up clips of 300 frames of 340 x 256 "
-            "stand for them.",
-            hint="Where the step's size hangs on that of the clips, have some of them here and estimate again.",
-        ),
-        Message(
-            code="pictures_made_up",
-            text="The data set's pictures are not on this machine; made-up ones of 640 x 480, or of its published "
-            "size, stand for them.",
-            hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
-        ),
-        Message(
             code="refused_by_chance",
             text="Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in cell {cell}, "
             "line {line}, by the first such one: {error}",
@@ -121,10 +87,6 @@ NOTES: dict[str, Message] = {
             code="shapes_alternate",
             text="The program's own sampler gives batches of several shapes that take as much; the figure is that of "
             "the one with most samples.",
-        ),
-        Message(
-            code="weights_absent",
-            text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
         ),
         Message(
             code="data_absent",
@@ -346,6 +308,7 @@ NOTES: dict[str, Message] = {
         ),
         *LIVE,
         *OF_STEPS,
+        *STAND_INS,
         *(message for what_if in WHAT_IFS for message in (*what_if.notes, *what_if.kept)),
     )
 }

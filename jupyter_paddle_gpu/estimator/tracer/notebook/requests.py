@@ -70,8 +70,9 @@ def _by_answers(result: dict[str, Any], request: dict[str, Any]) -> None:
     """Name in a stop the answers that it may hang on: a person's, and what was assumed beside them."""
     stop, answers = result.get("stop"), request.get("answers") or {}
     assumed = [note["params"]["answers"] for note in result["notes"] if note["code"] == "answers_assumed"]
-    hangs_on_them = stop and not stop.get("device") and not _OF_NAMES.match(stop["error"])
-    if hangs_on_them and (answers or assumed):
+    if stop is None or stop.get("device") or _OF_NAMES.match(stop["error"]):
+        return
+    if answers or assumed:
         named = blamed(answers, lambda other: _stopped({**request, "answers": other}) != stop["error"])
         stop["answers"] = ", ".join([*(f"{name}={answers[name]}" for name in named), *assumed])
 

@@ -1,0 +1,54 @@
+"""What is said of what stands for things that are not on this machine: data sets, weights, vocabularies."""
+
+from __future__ import annotations
+
+from ..domain.messages import Message
+
+STAND_INS = (
+    Message(
+        code="dataset_stand_in",
+        text="The data set {name} is not on this machine; samples of its published shape stand for it.",
+    ),
+    Message(
+        code="environment_stand_in",
+        text="The module {module} is not here; {name} stands in by its published spaces, with episodes of {steps} "
+        "steps.",
+        hint="Where a step keeps a whole episode, its figure is that of the longest; a job needs the module: "
+        "`pip install {module}`.",
+    ),
+    Message(
+        code="dataset_made_up",
+        text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
+        "stand for them, with 7 objects where objects are learned and all classes in each mask.",
+        hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+    ),
+    Message(
+        code="texts_made_up",
+        text="The files of the data set {name} are not on this machine; made-up pictures stand for them: lines of "
+        "text of 320 x 48, pages of 640 x 480 with 7 lines.",
+        hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+    ),
+    Message(
+        code="clips_made_up",
+        text="The files of the data set {name} are not on this machine; made-up clips of 300 frames of 340 x 256 "
+        "stand for them.",
+        hint="Where the step's size hangs on that of the clips, have some of them here and estimate again.",
+    ),
+    Message(
+        code="pictures_made_up",
+        text="The data set's pictures are not on this machine; made-up ones of 640 x 480, or of its published "
+        "size, stand for them.",
+        hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+    ),
+    Message(
+        code="weights_absent",
+        text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
+    ),
+    Message(
+        code="vocabulary_made_up",
+        text="The vocabulary of the tokenizer {name} is not on this machine; one of {size} tokens stands for it, to "
+        "which a word or a Chinese character is one token.",
+        hint="Texts that are neither filled up nor cut to a length may be longer with the real one.",
+    ),
+)
+"""Sentences of the notes by code."""

@@ -1,0 +1,117 @@
+"""Tokenizers of PaddleNLP without their files.
+
+PaddleNLP is no dependency of ours: a package with the class method and tokenizers of both kinds of files stands for it.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
+
+pytestmark = [
+    pytest.mark.paddle,
+    pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's guards are Linux's"),
+]
+BASE = """
+import copy, json, os, socket
+class PretrainedTokenizerBase:
+    resource_files_names, pretrained_init_configuration, max_model_input_sizes = {}, {}, {}
+    @classmethod
+    def from_pretrained(cls, name, *args, **kwargs):
+        own = {}
+        if os.path.isdir(name):
+            files = {key: os.path.join(name, file) for key, file in cls.resource_files_names.items()}
+        else:
+            os.makedirs(os.path.expanduser("~/.paddlenlp/models"), exist_ok=True)
+            socket.create_connection(("vocabularies.invalid", 443))
+        return cls(**{**own, **files, **kwargs})
+"""
+TOKENIZER = """
+import json
+from ..tokenizer_utils_base import PretrainedTokenizerBase
+class BertTokenizer(PretrainedTokenizerBase):
+    resource_files_names = {"vocab_file": "vocab.txt"}
+    pretrained_init_configuration = {"bert-tiny": {"do_lower_case": True}}
+    max_model_input_sizes = {"bert-tiny": 12}
+    def __init__(self, vocab_file, do_lower_case=False, model_max_length=512, unk_token="[UNK]", pad_token="[PAD]",
+                 cls_token="[CLS]", sep_token="[SEP]"):
+        lines = open(vocab_file, encoding="utf-8").read().splitlines()
+        self.vocab = {token: number for number, token in enumerate(lines)}
+        assert do_lower_case and self.vocab[pad_token] == 0 and len(lines) == len(self.vocab)
+        self.most, self.around = model_max_length, (cls_token, sep_token)
+    def __call__(self, text):
+        words = [one for word in text.split() for one in ([word] if word.isascii() else word)]
+        tokens = [self.around[0], *words[:self.most - 2], self.around[1]]
+        return {"input_ids": [self.vocab.get(token, 1) for token in tokens]}
+class PairTokenizer(PretrainedTokenizerBase):
+    resource_files_names = {"vocab_file": "vocab.json", "merges_file": "merges.txt"}
+    def __init__(self, vocab_file, merges_file, eos_token="<|endoftext|>"):
+        self.vocab, pairs = json.load(open(vocab_file)), open(merges_file).read().splitlines()[1:]
+        assert eos_token in self.vocab and all(pair.replace(" ", "") in self.vocab for pair in pairs)
+    def __call__(self, text):
+        return {"input_ids": [self.vocab[word] for word in text.replace(" ", " \\u0120").split()]}
+class SentenceTokenizer(BertTokenizer):
+    resource_files_names = {"vocab_file": "spiece.model"}
+"""
+CONFIGURATION = 'BERT = {"bert-tiny": {"vocab_size": 25000, "hidden_size": 8}}'
+TRAIN = """
+import paddle
+from paddlenlp.transformers.bert.tokenizer import BertTokenizer, PairTokenizer, SentenceTokenizer
+tokenizer = TOKENIZER
+net = paddle.nn.Embedding(len(tokenizer.vocab), 4)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    ids = paddle.to_tensor([tokenizer(text)["input_ids"] for text in TEXTS])
+    net(ids).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.fixture
+def estimated(tmp_path):
+    folder = tmp_path / "notebook"
+    package = folder / "paddlenlp" / "transformers"
+    (package / "bert").mkdir(parents=True)
+    for place in (folder / "paddlenlp", package, package / "bert"):
+        (place / "__init__.py").write_text("")
+    (package / "tokenizer_utils_base.py").write_text(BASE)
+    (package / "bert" / "tokenizer.py").write_text(TOKENIZER)
+    (package / "bert" / "configuration.py").write_text(CONFIGURATION)
+    service = EstimateService(EstimateSettings(calibration=tmp_path / "data" / "calibration.json"))
+
+    def ask(tokenizer: str, texts: list[str]):
+        source = TRAIN.replace("TOKENIZER", tokenizer).replace("TEXTS", repr(texts))
+        cell = CodeCell(index=0, id="a", source=source)
+        known = NotebookFacts(
+            kernel_name="python3", cells=(cell,), language="python", imports_paddle=True, loop="custom"
+        )
+        return service.estimate(known, folder, EstimateRequest(target="cpu"))
+
+    yield ask
+    service.close()
+
+
+def test_a_vocabulary_of_the_published_size_stands_in(estimated):
+    """With what is published of the tokenizer itself: ids are cut to twelve, with both tokens around."""
+    found = estimated("BertTokenizer.from_pretrained('bert-tiny')", ["中" * 40, "word " * 20])
+    (note,) = [one for one in found.notes if one.code == "vocabulary_made_up"]
+    assert (found.status, note.params) == ("ok", {"name": "bert-tiny", "size": 25_000})
+    assert found.parameters == 25_000 * 4
+    assert found.inputs == ("int64[2, 12]",)
+
+
+def test_words_are_one_token_of_byte_pairs_each(estimated):
+    found = estimated("PairTokenizer.from_pretrained('gpt')", ["word word word"])
+    assert (found.status, found.parameters, found.inputs) == ("ok", 30_522 * 4, ("int64[1, 3]",))
+
+
+def test_what_cannot_be_made_up_is_told(estimated):
+    found = estimated("SentenceTokenizer.from_pretrained('xlnet')", ["word"])
+    assert found.status == "needs_input"
+    assert "vocabulary_made_up" not in {one.code for one in found.notes}
