@@ -12,6 +12,7 @@ from ..domain.notebooks import Place
 from ..domain.sizes import human
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
+from .graph_notes import GRAPHS
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES
 from .stand_in_notes import STAND_INS
@@ -251,19 +252,6 @@ NOTES: dict[str, Message] = {
             hint="Run the cells that take long (data, plots) behind the trainings.",
         ),
         Message(
-            code="static_graph",
-            text="Cell {cell}, line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an "
-            "executor runs later, and there is no training step to follow.",
-            hint="Leave out paddle.enable_static() and let the training run in dynamic mode, with paddle.Model or a "
-            "loop of its own; @paddle.jit.to_static is followed. It can be submitted all the same.",
-        ),
-        Message(
-            code="static_graph_beside",
-            text="Cell {cell}, line {line} belongs to a static graph, which is not followed: the figure is for the "
-            "training in dynamic mode.",
-            hint="What an executor allocates for the graph comes on top while both are alive.",
-        ),
-        Message(
             code="few_steps",
             text="The notebook ends after its first training step, so the figure is that of a first step.",
             hint="A second step also holds the gradients of the first one; train for at least two steps to see it.",
@@ -306,6 +294,7 @@ NOTES: dict[str, Message] = {
             text="With the size that was asked for ({asked}) the notebook reaches no training step.",
             hint="Change it in the notebook and run it once to see what happens.",
         ),
+        *GRAPHS,
         *LIVE,
         *OF_STEPS,
         *STAND_INS,

@@ -26,6 +26,7 @@ class Tensors(Session):
         convert: mixed precision: casts the arguments of an operator.
         resize: another size of data that is asked for: the arguments of an operator that makes some.
         differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
+        builds_graph: static mode is on: operators are put into a program of Paddle's own.
         reads_by_brackets: `x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided
             index.
     """
@@ -39,7 +40,7 @@ class Tensors(Session):
         self.convert: Convert | None = None
         self.resize: Resize | None = None
         self.differentiates_twice = False
-        self.reads_by_brackets = False
+        self.reads_by_brackets = self.builds_graph = False
 
     def state(self, tensor: Any) -> State:
         """What we know about a tensor; one that we never saw is adopted."""

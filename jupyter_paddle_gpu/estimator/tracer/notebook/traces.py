@@ -333,7 +333,7 @@ def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], fr
 
 def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) -> dict[str, Any]:
     """What is told of one training's step."""
-    watch, changes = runtime.of(StepWatch), runtime.of(Changes)
+    watch, changes, graphs = runtime.of(StepWatch), runtime.of(Changes), runtime.of(StaticGraphs)
     loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
     notes: list[dict[str, Any]] = []
     if absent := [one["module"] for one in _absent(runtime)]:
@@ -350,7 +350,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     arrived = inputs_of(runtime.ledger, window)
     inputs = once_each([described(record) for record in arrived], changes.accumulation)
     inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in called.batch]
-    sizes = [shape[0] for shape, _ in called.batch if shape] or loaders.seen_batch_sizes[:1]
+    sizes = [shape[0] for shape, _ in called.batch or graphs.fed if shape] or loaders.seen_batch_sizes[:1]
     asked = request.get("batch_size")
     if asked and sizes and sizes[0] != micro(asked, request):
         notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
@@ -358,7 +358,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "status": "ok",
         "evidence": "trace",
         **versions(),
-        "model": called.model,
+        "model": called.model or graphs.model,
         "batch_size": sizes[0] if sizes else None,
         "steps_per_epoch": loaders.steps_per_epoch(watch.updates),
         "batches_ahead": loaders.ahead,

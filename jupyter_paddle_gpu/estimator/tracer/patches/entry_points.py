@@ -211,7 +211,13 @@ def _modern(name: str) -> Callable[..., Any]:
 def _operator(name: str) -> Callable[..., Any]:
     """An operator function: what eager mode does in its place, or what the runtime makes of the call."""
 
+    instead = rule_of(name).instead
+
     def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if runtime.builds_graph:
+            return original(*args, **kwargs)
+        if instead is not None:
+            return instead(runtime, original, *args, **kwargs)
         try:
             return runtime.call(name, original, args, kwargs)
         except TypeError:
@@ -220,7 +226,7 @@ def _operator(name: str) -> Callable[..., Any]:
                 raise
         return runtime.call(name, original, known, kwargs)
 
-    return rule_of(name).instead or operator
+    return operator
 
 
 def operators() -> Iterator[Patch]:

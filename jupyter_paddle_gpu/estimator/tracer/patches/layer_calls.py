@@ -13,6 +13,7 @@ from ..eager.tensors import Tensors
 from ..step.changes import Changes
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
+from ..step.static_graphs import StaticGraphs
 from .distributed.sharding import WRAPPERS
 from .patch import Patch
 
@@ -22,6 +23,9 @@ RECOMPUTE_OPTIONS = ("preserve_rng_state", "use_reentrant", "offload_indices")
 
 def _call(runtime: Tensors, original: Callable[..., Any], layer: Any, *args: Any, **kwargs: Any) -> Any:
     """`Layer.__call__`."""
+    if runtime.builds_graph:
+        with runtime.of(StaticGraphs).building(layer):
+            return original(layer, *args, **kwargs)
     if isinstance(layer, WRAPPERS):
         return original(layer, *args, **kwargs)
     outer = runtime.ledger.layer

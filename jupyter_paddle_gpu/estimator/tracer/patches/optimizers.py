@@ -10,6 +10,7 @@ from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_pa
 
 from ..eager.tensors import Tensors
 from ..session import Session
+from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
 from .patch import Patch
 
@@ -18,6 +19,11 @@ _ALLOCATIONS = ("_add_accumulator", "_create_master_weight", "_create_global_lea
 
 
 def _update(session: Session, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+    graphs = session.of(StaticGraphs)
+    if graphs.is_on:
+        made = original(optimizer, *args, **kwargs)
+        graphs.updated_by(optimizer, made)
+        return made
     return session.of(StepWatch).update(optimizer, lambda: original(optimizer, *args, **kwargs))
 
 

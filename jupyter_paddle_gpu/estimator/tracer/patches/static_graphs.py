@@ -1,69 +1,64 @@
-"""Programs that switch static mode on: their graphs are not followed, and the line that builds one is told."""
+"""Static mode: Paddle builds its programs itself; what runs them is stood for (`executors`)."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import paddle
 from paddle.base import core
 
+from ..eager.tensors import Tensors
+from ..memory.arrays import Array, allocate, new_tensor
+from ..memory.dtypes import VAR_TYPE
+from ..program.dynamic import dynamic
 from ..session import Session
 from ..step.static_graphs import StaticGraphError, StaticGraphs
+from ..undecided import tensor_values
 from ..undecided.absent_data import UnseenData, is_unseen
 from .patch import Patch
 
-
-class Fed:
-    """What `paddle.static.data` stands for: a loader may be handed it, all else is a graph."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __getattr__(self, name: str) -> NoReturn:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        raise StaticGraphError
+_NEW_PROGRAMS, _OFF = "FLAGS_enable_pir_api", frozenset(("0", "false", "off"))
 
 
-def _enable(session: Session, original: Callable[..., Any]) -> None:
-    session.of(StaticGraphs).is_on = True
+def _enable(session: Tensors, original: Callable[..., Any]) -> None:
+    original()
+    if not paddle.framework.in_pir_mode() or os.environ.get(_NEW_PROGRAMS, "").lower() in _OFF:
+        session.of(StaticGraphs).refused()  # programs of the old kind, whatever this process was started with
+    session.builds_graph = True
+    session.of(StaticGraphs).enter()
 
 
-def _disable(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    session.of(StaticGraphs).is_on = False
+def _disable(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    session.builds_graph = False
+    session.of(StaticGraphs).leave()
     return original(*args, **kwargs)
 
 
-def _guard(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> AbstractContextManager[None]:
+def _guard(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> AbstractContextManager[None]:
     """`paddle.base.dygraph.guard`: dynamic mode for a while."""
 
     @contextmanager
     def dynamic() -> Iterator[None]:
         graphs = session.of(StaticGraphs)
         before, graphs.is_on = graphs.is_on, False
+        session.builds_graph = False
         try:
             with original(*args, **kwargs):
                 yield
         finally:
-            graphs.is_on = before
+            graphs.is_on = session.builds_graph = before
 
     return dynamic()
 
 
-def _data(session: Session, original: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Fed:
-    graphs = session.of(StaticGraphs)
-    graphs.built()
-    if not graphs.is_on:
-        raise StaticGraphError
-    return Fed(name)
-
-
-def _run(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> NoReturn:
-    session.of(StaticGraphs).built()
-    raise StaticGraphError
+def _data(session: Session, original: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    if not session.of(StaticGraphs).is_on:
+        session.of(StaticGraphs).refused()
+    return original(name, *args, **kwargs)
 
 
 def _specify(session: Session, original: Callable[..., Any], spec: Any, shape: Any, *args: Any, **kwargs: Any) -> None:
@@ -87,15 +82,51 @@ def check_loader(session: Session, loader: Any) -> None:
         raise session.refused(problem) from None
     if session.of(StaticGraphs).is_on and isinstance(getattr(loader, "dataset", None), UnseenData):
         raise StaticGraphError
-    if not session.of(StaticGraphs).is_on and any(isinstance(one, Fed) for one in given):
+    if not session.of(StaticGraphs).is_on and any(isinstance(one, paddle.pir.Value) for one in given):
         raise session.refused(AttributeError(f"'{_value()}' object has no attribute 'desc'"))
 
 
-def fed(shape: tuple[int, ...], dtype: str) -> Any:
-    """What a loader gives in static mode: no tensor, but what an executor is fed with."""
-    found = core.DenseTensor()
-    found.set(np.zeros(shape, dtype), core.CPUPlace())
-    return found
+def as_given(session: Session, loader: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches of a loader; in static mode by name, for an executor to be fed with, unless it is to give lists."""
+    if not session.of(StaticGraphs).is_on or loader.return_list or not loader.feed_list:
+        return batches
+    names = [value.name for value in loader.feed_list]
+    return ([dict(zip(names, batch, strict=False))] for batch in batches)
+
+
+class Fed:
+    """What a loader gives in static mode: no tensor, but what an executor is fed with (`DenseTensor`)."""
+
+    def __init__(self, session: Tensors, array: Array) -> None:
+        self._session, self.array = session, array
+
+    def shape(self) -> list[int]:
+        """Its sizes."""
+        return list(self.array.shape)
+
+    def _dtype(self) -> Any:
+        return VAR_TYPE[self.array.dtype]
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        with dynamic():
+            tensor = new_tensor(self.array)
+        found = tensor_values.numbers(self._session, tensor)
+        return found if dtype is None else found.astype(dtype)
+
+    def __getitem__(self, index: Any) -> Any:
+        real = core.DenseTensor()
+        real.set(np.zeros([1] * len(self.array.shape), self.array.dtype), core.CPUPlace())
+        real[index]  # what Paddle says of an index into one
+        return np.asarray(self)[index]
+
+
+def fed(session: Tensors, shape: tuple[int, ...], dtype: str) -> Fed:
+    """What a loader gives in static mode, in the allocator's memory."""
+    operation = session.ledger.begin("to_tensor")
+    with session.ledger.allocating("inputs"):
+        array = allocate(session.ledger, shape, dtype, "to_tensor")
+    session.ledger.finish(operation)
+    return Fed(session, array)
 
 
 def _value() -> str:
@@ -109,4 +140,3 @@ def patches() -> Iterator[Patch]:
     yield Patch(paddle.base.dygraph, "guard", _guard)
     yield Patch(paddle.static, "data", _data)
     yield Patch(paddle.static.InputSpec, "__init__", _specify)
-    yield Patch(paddle.static, "Executor", _run)

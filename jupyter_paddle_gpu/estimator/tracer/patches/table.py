@@ -12,6 +12,7 @@ from . import (
     entry_points,
     environment,
     environments,
+    executors,
     folders,
     layer_calls,
     numbers,
@@ -34,7 +35,7 @@ def table() -> Iterator[Patch]:
     yield from devices.kinds()
     for module in (
         tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
-        environment, folders, static_graphs,
+        environment, folders, static_graphs, executors,
         process_group, data_parallel, sharding, divided_layers, devices, child_processes, datasets, environments,
         own_datasets, pretrained, texts, tokenizers, weights, evaluations, text_images, clips, restored_images,
         pictures, plots, compared, started_programs,

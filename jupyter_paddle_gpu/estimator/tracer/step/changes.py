@@ -9,6 +9,7 @@ from typing import Any
 
 import paddle
 
+_IN_GRAPH = paddle.pir.Value
 PASSES = 3
 """Passes over its data that a loop makes at most for one micro-batch of an update: two updates are seen in them."""
 
@@ -86,9 +87,11 @@ class Changes:
 
 
 def parameters(optimizer: Any) -> Iterator[Any]:
-    """What an optimizer updates, its groups one after the other."""
+    """What an optimizer updates, its groups one after the other; what stands for parameters in a graph is none."""
     for entry in getattr(optimizer, "_parameter_list", None) or ():
-        yield from entry["params"] if isinstance(entry, dict) else (entry,)
+        for one in entry["params"] if isinstance(entry, dict) else (entry,):
+            if not isinstance(one, _IN_GRAPH):
+                yield one
 
 
 def plain(optimizer: Any) -> Any:

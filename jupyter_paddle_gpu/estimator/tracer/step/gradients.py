@@ -40,7 +40,8 @@ class Gradients:
 
     def updating(self, optimizer: Any) -> None:
         """An optimizer is about to update."""
-        if isinstance(optimizer, paddle.optimizer.LBFGS):  # it runs its backward passes itself
+        runs_them_itself = isinstance(optimizer, paddle.optimizer.LBFGS)
+        if runs_them_itself or not paddle.in_dynamic_mode():  # a graph has both
             return
         key, now = id(optimizer), _held(optimizer)
         passes, before = self._found.get(key, (self.passes, {}))

@@ -138,7 +138,7 @@ class StepWatch:
     def parameters(self) -> dict[int, int]:
         """By identity the elements of what is updated."""
         held = {id(p): elements(p) for optimizer in self.optimizers for p in parameters(optimizer)}
-        return held or self._by_hand.elements
+        return held or self.runtime.of(StaticGraphs).elements or self._by_hand.elements
 
     def may_leave(self, updates: int) -> bool:
         """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""

@@ -58,17 +58,17 @@ class _Copied:
 def numpy(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
     """`Tensor.numpy()`. On a CPU it is a copy within Paddle's allocator, and one of the whole storage: an array of one
     row holds the memory of all (measured; `Tensor.numpy` of `eager_method.cc` copies a tensor's holder)."""
-    numbers = _numbers(runtime, tensor)
+    found = numbers(runtime, tensor)
     source = runtime.state(tensor).array
     size = _size_of_storage(source)
     if runtime.target != "cpu" or not size:
-        return numbers
+        return found
     ledger = runtime.ledger
     operation = ledger.begin("numpy")
     copy = ledger.allocate(size, "numpy", source.shape, source.dtype)
     operation.bytes_moved = 2 * size
     ledger.finish(operation)
-    return np.asarray(_Copied(numbers, copy)).view(type(numbers))
+    return np.asarray(_Copied(found, copy)).view(type(found))
 
 
 def _size_of_storage(array: Array) -> int:
@@ -79,8 +79,8 @@ def _size_of_storage(array: Array) -> int:
     return record.bytes or prod(record.shape) * SIZE[record.dtype]
 
 
-def _numbers(runtime: Tensors, tensor: Any) -> Any:
-    """Those that are known, else stand-ins."""
+def numbers(runtime: Tensors, tensor: Any) -> Any:
+    """The numbers of a tensor: those that are known, else stand-ins."""
     found = _known(runtime, tensor)
     if found is not None:
         return found
@@ -117,7 +117,7 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
         )  # matrix_exp: its operand is finite
     if not args and prod(tensor.shape) != 1:
         raise runtime.refused(ValueError(_NO_SCALAR))
-    found = _numbers(runtime, tensor).item(*args)
+    found = numbers(runtime, tensor).item(*args)
     if type(found) is float and value is not None and random_numbers.is_drawn(value):
         return random_numbers.Draw(found)
     return unknowns.plain(found) if call_stack.of_paddle() else found
@@ -126,7 +126,7 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
 def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
     """`float(tensor)`; Paddle's own optimizers compare losses, of which no two are the same."""
     _converts(runtime, tensor, "only one element variable can be converted to float.")
-    found = float(_numbers(runtime, tensor).reshape(-1)[0])
+    found = float(numbers(runtime, tensor).reshape(-1)[0])
     if call_stack.of_paddle() and _known(runtime, tensor) is None:
         return found / next(runtime.of(Losses).turns)
     return found
@@ -141,7 +141,7 @@ def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:
         if paddle.is_grad_enabled():
             runtime.note("stand_in_number", **call_stack.told())
             runtime.assumed.add(SIZES)
-        return int(_numbers(runtime, tensor).reshape(-1)[0])
+        return int(numbers(runtime, tensor).reshape(-1)[0])
     return int(found.reshape(-1)[0])
 
 
@@ -182,7 +182,7 @@ def text(runtime: Tensors, original: Any, tensor: Any) -> str:
 def formatted(runtime: Tensors, original: Any, tensor: Any, spec: str) -> str:
     """`f"{tensor:.3f}"`."""
     if not tensor.shape:
-        return format(_numbers(runtime, tensor).item(), spec)
+        return format(numbers(runtime, tensor).item(), spec)
     return text(runtime, original, tensor)
 
 

@@ -57,6 +57,15 @@ for name in ("__init__.py", "utils/__init__.py"):
 sys.path.insert(0, str(folder))
 from ppgan.utils.download import get_path_from_url as fetch
 """
+CONDITION = """
+label = paddle.static.data(name="label", shape=[None, 1], dtype="float32")
+loss = paddle.nn.functional.mse_loss(paddle.static.nn.fc(image, 1), label)
+loss = paddle.static.nn.cond(loss > 1, lambda: loss * 2, lambda: loss)
+paddle.optimizer.SGD().minimize(loss)
+executor = paddle.static.Executor(paddle.CPUPlace())
+executor.run(paddle.static.default_startup_program())
+import numpy; executor.run(feed={"image": numpy.zeros([4, 20], "float32"), "label": numpy.zeros([4, 1], "float32")})
+"""
 MODEL = """
 import numpy, paddle
 paddle.enable_static()
@@ -72,9 +81,14 @@ assert not model.forward.outputs and model.forward.main_program.clone()
 optimizer"""
 SOURCES = {
     "model": MODEL,
-    "graph": GRAPH + "loss = paddle.static.nn.fc(image, 3).mean()\npaddle.optimizer.Adam().minimize(loss)",
-    "executor": "import paddle\npaddle.enable_static()\nexecutor = paddle.static.Executor(paddle.CPUPlace())",
-    "left": GRAPH + "#---\nimport paddle\npaddle.disable_static()\n#---" + TRAINING,
+    "graph": GRAPH + "paddle.static.Executor(paddle.CPUPlace()).train_from_dataset(dataset=None)",
+    "old-kind": "import os, paddle\nos.environ['FLAGS_enable_pir_api'] = '0'\npaddle.enable_static()",
+    "condition": GRAPH + CONDITION,
+    "left": GRAPH
+    + "paddle.static.Executor(paddle.CPUPlace()).train_from_dataset(dataset=None)\n"
+    + "#---\nimport paddle\npaddle.disable_static()\n#---"
+    + TRAINING,
+    "built-only": GRAPH + "executor = paddle.static.Executor(paddle.CPUPlace())",
     "switched-only": "import paddle\npaddle.enable_static()\npaddle.disable_static()" + TRAINING,
     "plain": TRAINING,
     "loaded": LOADS.format(path="'absent/model.pdparams'"),
@@ -96,11 +110,19 @@ def traced(run_child):
     return run_child("trace", SOURCES)
 
 
-@pytest.mark.parametrize(("name", "line"), [("graph", 4), ("executor", 3), ("model", 8)])
+@pytest.mark.parametrize(("name", "line"), [("graph", 5), ("old-kind", 3), ("condition", 12)])
 def test_the_line_of_a_static_graph_is_named(traced, name, line):
     row = traced[name]
     assert (row["status"], row["questions"]) == ("static_graph", [])
     assert dict(zip(row["notes"], row["params"], strict=True))["static_graph"] == {"cell": 1, "line": line}
+
+
+def test_a_model_is_fitted_in_static_mode(traced):
+    assert (traced["model"]["status"], traced["model"]["notes"]) == ("ok", ["static_graph_on_cpu"])
+
+
+def test_a_graph_that_nothing_runs_trains_nothing(traced):
+    assert (traced["built-only"]["status"], traced["built-only"]["notes"]) == ("no_model", [])
 
 
 @pytest.mark.parametrize("name", ["left", "switched-only"])

@@ -44,7 +44,7 @@ NEARLY = 0.95
 
 def begin(runtime: Tensors, original: Any, loader: Any) -> Iterator[Any]:
     """`iter(loader)`; nothing is read before its first batch is asked for."""
-    return iterate(runtime, loader, call_stack.place())
+    return static_graphs.as_given(runtime, loader, iterate(runtime, loader, call_stack.place()))
 
 
 def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator[Any]:
@@ -73,7 +73,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
-    ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(loader, runtime.target), count - 1))]
+    ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
     _remember_ahead(runtime, loader, made_at, (len(ahead), bytes_of(runtime, waiting)))
     if watch.leaves_epoch and text is None:
         # What comes behind the training loop, and its next epoch.
@@ -262,22 +262,22 @@ def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterato
         yield _as_tensors(runtime, made(runtime, collated(runtime, loader, rest)), loader)
 
 
-def _prefetched(loader: Any, target: str) -> int:
+def _prefetched(runtime: Tensors, loader: Any) -> int:
     """Batches that stand beside the current one.
 
     The queue holds `prefetch_factor` (2), the thread that fills it waits with 1, the reader in front of it has 1 and
-    the buffered reader 1 more; an epoch has that many ahead until its last batches are read (measured on a CPU with
-    epochs of 1 to 12 batches and factors of 1, 2 and 4). Workers hand over shared memory, which is not the
-    allocator's; told not to, each holds as many as are asked of it.
+    the buffered reader 1 more, and one is ahead of that in static mode; an epoch has that many ahead until its last
+    batches are read (measured on a CPU with epochs of 1 to 12 batches and factors of 1, 2 and 4). Workers hand over
+    shared memory, which is not the allocator's; told not to, each holds as many as are asked of it.
     """
     buffered = bool(getattr(loader, "use_buffer_reader", True))
     asked = int(getattr(loader, "prefetch_factor", 2))
     workers = int(getattr(loader, "num_workers", 0))
-    if target == "gpu" and (workers or not _pins(loader)):
+    if runtime.target == "gpu" and (workers or not _pins(loader)):
         return 2 if buffered else 0
     if workers:
         return 0 if _shares_memory(loader) else asked * workers
-    return asked + 2 + buffered
+    return asked + 2 + buffered + runtime.builds_graph
 
 
 def _on_device(loader: Any, batch: Any) -> Any:
@@ -350,7 +350,7 @@ def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:
 def _arrived(runtime: Tensors, loader: Any, made: Made) -> Any:
     """A tensor of a batch. On a CPU it stays where a worker put it, in shared memory beside the allocator."""
     if runtime.of(StaticGraphs).is_on:
-        return static_graphs.fed(made.shape, made.dtype)
+        return static_graphs.fed(runtime, made.shape, made.dtype)
     tensor = runtime.create("to_tensor", made.shape, made.dtype, made.value, "inputs")
     state = runtime.state(tensor)
     state.is_read, storage = loader is not None, state.array.storage

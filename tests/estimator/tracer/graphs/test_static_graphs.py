@@ -1,0 +1,107 @@
+"""Trainings in static mode beside real ones, run by Paddle's own executor.
+
+On a CPU its threads run several operators at once and free memory a moment later, so that no two runs are the same. The
+real steps run in the program's order (`FLAGS_new_executor_serial_run`), and the least of them counts: the one in which
+nothing was freed late.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import time
+import numpy as np, paddle
+from paddle import nn
+import paddle.nn.functional as F
+paddle.set_flags({"FLAGS_new_executor_serial_run": True})
+paddle.enable_static()
+if "step_ends" not in globals():
+    step_ends = lambda: None
+def train(feed, loss, optimizer, fetch=None, steps=5):
+    optimizer.minimize(loss)
+    exe = paddle.static.Executor(paddle.CPUPlace())
+    exe.run(paddle.static.default_startup_program())
+    for step in range(steps):
+        shown = exe.run(feed=feed, fetch_list=fetch or [loss])
+        time.sleep(0.02)
+        step_ends()
+"""
+IMAGES = """
+x = paddle.static.data("x", [None, {channels}, {side}, {side}])
+y = paddle.static.data("y", [None, 1], "int64")
+feed = {{"x": np.zeros([{batch}, {channels}, {side}, {side}], "float32"), "y": np.zeros([{batch}, 1], "int64")}}
+"""
+ROWS = """
+x = paddle.static.data("x", [{open}, 256])
+y = paddle.static.data("y", [{open}, 1])
+feed = {{"x": np.zeros([128, 256], "float32"), "y": np.zeros([128, 1], "float32")}}
+"""
+TOKENS = """
+x = paddle.static.data("x", [None, 32], "int64")
+y = paddle.static.data("y", [None, 32, 1], "int64")
+feed = {"x": np.zeros([16, 32], "int64"), "y": np.zeros([16, 32, 1], "int64")}
+"""
+DEEP = """
+h = x
+for width in (512, 512, 256):
+    h = F.dropout(paddle.static.nn.fc(h, width, activation="tanh"), 0.3)
+loss = F.mse_loss(paddle.static.nn.fc(h, 1), y)
+"""
+SOURCES = {
+    "rows": HEAD + ROWS.format(open="None") + DEEP + "train(feed, loss, paddle.optimizer.SGD(0.1))",
+    "fixed": HEAD + ROWS.format(open="128") + DEEP + "train(feed, loss, paddle.optimizer.SGD(0.1))",
+    "clipped": HEAD
+    + ROWS.format(open="None")
+    + DEEP
+    + "clip = nn.ClipGradByGlobalNorm(1.0)\n"
+    + "decay = paddle.regularizer.L2Decay(1e-4)\n"
+    + "train(feed, loss, paddle.optimizer.Momentum(0.1, weight_decay=decay, grad_clip=clip))",
+    "lenet": HEAD
+    + IMAGES.format(channels=1, side=28, batch=64)
+    + "loss = F.cross_entropy(paddle.vision.models.LeNet()(x), y)\n"
+    + "train(feed, loss, paddle.optimizer.Adam(0.001))",
+    "resnet": HEAD
+    + IMAGES.format(channels=3, side=64, batch=8)
+    + "logits = paddle.vision.models.resnet18(num_classes=10)(x)\n"
+    + "loss = F.cross_entropy(logits, y)\n"
+    + "accuracy = paddle.metric.accuracy(F.softmax(logits), y)\n"
+    + "rate = paddle.optimizer.lr.StepDecay(0.1, 3)\n"
+    + "train(feed, loss, paddle.optimizer.Momentum(rate, weight_decay=1e-4), [loss, accuracy])",
+    "transformer": HEAD
+    + TOKENS
+    + "layer = nn.TransformerEncoderLayer(64, 4, 256)\n"
+    + "h = nn.TransformerEncoder(layer, 2)(nn.Embedding(1000, 64)(x))\n"
+    + "loss = F.cross_entropy(nn.Linear(64, 1000)(h), y)\n"
+    + "train(feed, loss, paddle.optimizer.AdamW(0.001, grad_clip=nn.ClipGradByNorm(1.0)))",
+    "lstm": HEAD
+    + TOKENS
+    + "h, _ = nn.LSTM(64, 128)(nn.Embedding(1000, 64)(x))\n"
+    + "loss = F.cross_entropy(nn.Linear(128, 1000)(h), y)\n"
+    + "train(feed, loss, paddle.optimizer.Adam(0.001))",
+}
+EXACT = {"rows", "fixed", "clipped", "lenet", "resnet", "transformer"}
+LEAST = 300
+"""Bytes of numbers that attributes are on a CPU (`full`), which are not counted."""
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_step_takes_what_the_executor_takes(measured, name):
+    peaks, traced = measured.pair(name)
+    assert traced["status"] == "ok", traced
+    least = min(peaks[2:])
+    slack = LEAST if name in EXACT else 0.01 * least
+    assert abs(traced["peak"] - least) <= slack, (traced["peak"], peaks)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_is_told_that_a_static_graph_trains(measured, name):
+    assert measured.traced[name]["notes"] == ["static_graph_on_cpu"]
+
+
+def test_the_batch_is_that_of_what_is_fed(measured):
+    assert measured.traced["lenet"]["batch_size"] == 64
+    assert measured.traced["lenet"]["inputs"] == ["float32[64, 1, 28, 28]", "int64[64, 1]"]
+    assert measured.traced["lenet"]["trainings"]["1"][0] == "LeNet"
