@@ -192,8 +192,8 @@ NOTES: dict[str, Message] = {
         Message(
             code="pipeline",
             text="The figure is for stage {stage} of {stages} of a pipeline, with {batches} micro-batches in flight.",
-            hint="The last stage was traced as well, where it could be followed: the larger figure is shown ({devices} "
-            "devices).",
+            hint="The other stages were traced as well, where they could be followed: the largest figure is shown "
+            "({devices} devices).",
         ),
         Message(
             code="sharding_single",

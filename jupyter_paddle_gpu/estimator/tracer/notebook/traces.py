@@ -113,7 +113,7 @@ def traced(
     finally:
         runtime.close()
     result["reached"] = runtime.ledger.now
-    result["sent"] = runtime.of(Processes).sent
+    result["sent"], result["made"] = runtime.of(Processes).sent, runtime.of(Processes).made
     result["is_spread"] = runtime.of(Compared).is_spread
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
@@ -161,7 +161,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         scenario.choices,
         watch,
         processes,
-        Processes(request.get("devices"), request.get("processes"), request.get("received")),
+        Processes(request.get("devices"), request.get("processes"), request.get("received"), request.get("stage")),
         TaskFlows(),
         DeviceNames(frozenset(request.get("device_names") or ())),
         HostMemory(),

@@ -10,7 +10,9 @@ gloo, in which what a CPU has no kernel for is put together of others, the peaks
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import paddle
@@ -40,8 +42,21 @@ def say(model: Any, shared: Any) -> None:
     if stages > 1:
         processes.kind = "pipeline"
         stage = shared.get_stage_id()
+        processes.made = _made(model, stages)
         batches = _in_flight(model, stage, stages)
         running().note("pipeline", devices=processes.size, stage=stage + 1, stages=stages, batches=batches)
+
+
+_PLACE = re.compile(r"\b\w*(idx|index|id)\w*=\d+")
+"""What says which of several like layers one is."""
+
+
+def _made(model: Any, stages: int) -> list[list[str]]:
+    """Of each stage its layers, as they are described; with several parts of the model each stage has parts in turn."""
+    layers = model._layers
+    described, ends = layers._layers_desc, layers.segment_parts
+    parts = [described[start:end] for start, end in pairwise(ends)]
+    return [[_PLACE.sub("", repr(one)) for part in parts[stage::stages] for one in part] for stage in range(stages)]
 
 
 def _in_flight(model: Any, stage: int, stages: int) -> int:

@@ -78,17 +78,26 @@ class Processes:
         rank: which of them this one is.
         sent: what this stage of a pipeline gives on: of each tensor shape, Paddle's number of its type, whether it
             wants no gradient, and its key.
-        received: the same of what the stage before gives on; the last one is traced with it, else the first.
+        received: the same of what the stage before gives on; None at the first.
+        stage: which stage of a pipeline this one is, from 0.
+        made: of each stage its layers, as the program describes them.
     """
 
-    def __init__(self, asked: int | None = None, written: int | None = None, received: Sent | None = None) -> None:
+    def __init__(
+        self,
+        asked: int | None = None,
+        written: int | None = None,
+        received: Sent | None = None,
+        stage: int | None = None,
+    ) -> None:
         """`asked` and `written`: the number that is asked for, and the one that the notebook's text gives."""
         self.asked = asked
         self.size = 1
         self.kind: str | None = None
         self.rank = 0
         self.sent: Sent | None = None
-        self.received = received
+        self.received, self.stage = received, stage or 0
+        self.made: list[list[str]] = []
         self._role = fleet.fleet._role_maker
         """Of Paddle's fleet, before the program says more to it."""
         self._seeds = {name: held.copy() for name, held in vars(get_rng_state_tracker()).items()}
@@ -193,19 +202,19 @@ def init_fleet(session: Session, original: Callable[..., Any], *args: Any, **kwa
             if sharded > 1
             else {"dp_degree": rest}
         )
-    if processes.received is not None and strategy is not None:
-        processes.stand(_of_the_last_stage(strategy))
+    if processes.stage and strategy is not None:
+        processes.stand(_of_stage(strategy, processes.stage))
     with contextlib.suppress(SystemExit):
         return original(*args, **kwargs)
     return None
 
 
-def _of_the_last_stage(strategy: Any) -> int:
-    """The first process of a pipeline's last stage: an axis counts on with each round of those behind it
+def _of_stage(strategy: Any, stage: int) -> int:
+    """The first process of a pipeline's stage: an axis counts on with each round of those behind it
     (`CommunicateTopology`)."""
     degrees = [max(1, strategy.hybrid_configs.get(f"{name}_degree", 1)) for name in strategy.hybrid_parallel_order]
     place = strategy.hybrid_parallel_order.index("pp")
-    return int((degrees[place] - 1) * prod(degrees[place + 1 :]))
+    return int(stage * prod(degrees[place + 1 :]))
 
 
 def spawn(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def run_processes(paddle_python: WarmPython, sources: dict[str, str], count: int
         assert {row["name"] for row in rows} == set(sources), done.stderr[-2000:]
         return {row["name"]: row for row in rows}
 
-    with ThreadPoolExecutor(count) as pool:
+    with ThreadPoolExecutor(count) as pool, tempfile.TemporaryDirectory() as common["LETTERS"]:
         return list(pool.map(run, range(count)))
 
 
