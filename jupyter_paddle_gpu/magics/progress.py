@@ -20,7 +20,7 @@ def widgets() -> Any:
 
 
 class JobProgress:
-    """Cells done of all cells, with the state in words."""
+    """The share that is done, with the state in words."""
 
     def __init__(self, job: Job, say: Speech) -> None:
         self._say = say
@@ -30,7 +30,7 @@ class JobProgress:
             return
         from IPython.display import display
 
-        self._bar = ipywidgets.IntProgress(min=0, max=1, description=job.spec.name[:20])
+        self._bar = ipywidgets.FloatProgress(min=0, max=1, description=job.spec.name[:20])
         self._label = ipywidgets.Label()
         display(  # type: ignore[no-untyped-call]
             ipywidgets.HBox([self._bar, self._label])
@@ -41,7 +41,6 @@ class JobProgress:
         """Draw the job as it is now."""
         if self._bar is None:
             return
-        self._bar.max = max(job.progress.cells_total, 1)
-        self._bar.value = self._bar.max if job.state == "succeeded" else job.progress.cells_done
+        self._bar.value = 1 if job.state == "succeeded" else job.progress.share
         self._bar.bar_style = {"succeeded": "success", "failed": "danger", "cancelled": "warning"}.get(job.state, "")
         self._label.value = state(self._say, job)

@@ -237,6 +237,8 @@ class Services(Machine):
         except PaddleGpuError as error:
             return Preflight(problems=(error.message,))
         found = self.jobs.preflight(spec, content)
+        if not self.inspect(source).imports_paddle:  # which Paddle there is concerns nobody
+            found = tuple(message for message in found if message.code != "paddle_for_cpu")
         problems = tuple(message for message in found if not is_note(message))
         return Preflight(problems=problems, notes=(*spec.unanswered, *filter(is_note, found)), decision=decision)
 

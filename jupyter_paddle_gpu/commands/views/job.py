@@ -28,8 +28,13 @@ def state(say: Speech, job: Job) -> str:
     """The state in words, with how far it is."""
     words = say(STATE_WORDS[job.state])
     progress = job.progress
-    if job.state in ("running", "stopping") and progress.cells_total:
-        words += f" {progress.cells_done}/{progress.cells_total}"
+    if job.state not in ("running", "stopping"):
+        return words
+    if progress.epoch is not None and progress.epochs:
+        return f"{words} · {say('epoch {epoch}/{epochs}', epoch=progress.epoch, epochs=progress.epochs)}"
+    if progress.cells_total > 1:
+        done, total = progress.cells_done, progress.cells_total
+        return f"{words} · {say('{done} of {total} cells done', done=done, total=total)}"
     return words
 
 

@@ -7,7 +7,7 @@ import msgspec
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.comparison import ComparisonView
 from jupyter_paddle_gpu.commands.views.estimate import EstimateView
-from jupyter_paddle_gpu.commands.views.job import JobView, silent, submitted
+from jupyter_paddle_gpu.commands.views.job import JobView, silent, state, submitted
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
 from jupyter_paddle_gpu.domain.changes import CellDifference
 from jupyter_paddle_gpu.domain.decisions import Limits
@@ -36,6 +36,20 @@ def test_the_time_left_is_said_where_it_is_known():
     for left, said in ((95.0, ("Time left", "1 min 35 s")), (None, None)):
         job = Job(id="a", spec=spec, state="running", created=0, updated=0, progress=Progress(seconds_left=left))
         assert next((row for row in JobView(job).rows(Speech("en")) if row[0] == "Time left"), None) == said
+
+
+def test_how_far_a_job_is_stands_beside_its_state():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    told = [
+        state(Speech("en"), Job(id="a", spec=spec, state=stands, created=0, updated=0, progress=progress))
+        for stands, progress in (
+            ("running", Progress(cells_done=3, cells_total=8, epoch=2, epochs=5)),
+            ("running", Progress(cells_done=3, cells_total=8)),
+            ("running", Progress(cells_done=0, cells_total=1)),
+            ("succeeded", Progress(cells_done=8, cells_total=8, epoch=5, epochs=5)),
+        )
+    ]
+    assert told == ["running · epoch 2/5", "running · 3 of 8 cells done", "running", "done"]
 
 
 def test_where_it_would_stop_is_said_until_it_has_ended():

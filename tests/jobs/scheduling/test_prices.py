@@ -45,6 +45,7 @@ def test_a_job_keeps_the_price_of_its_devices(tmp_path: Path, spec: Callable[...
         told = report(jobs, done)
         assert " CNY</td>" in told
         assert "2.00 GiB, RTX 4090" in told
+        assert "<th>Devices</th><td>GPU 0 (RTX 4090)</td>" in told
         free = jobs.wait(jobs.submit(spec(), notebook("1")).id, 120)
         assert (free.price, free.cost(0.0)) == (None, None)
     finally:

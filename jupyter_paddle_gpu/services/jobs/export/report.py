@@ -87,7 +87,7 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
         ("Ended", _moment(job.ended)),
         ("Where", where),
         ("Image", spec.image),
-        ("Devices", "\n".join(job.device_ids)),
+        ("Devices", "\n".join(_device(job, name, translate) for name in job.device_ids)),
         ("Cost", _cost(job)),
         ("Paddle", (result.paddle_version if result else None) or spec.estimated_paddle_version),
         ("Variables", "\n".join(f"{one.name or one.role} = {one.value!r}" for one in spec.settings.variables)),
@@ -105,6 +105,12 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
         f"<tr><th>{escape(translate(name))}</th><td>{escape(str(value))}</td></tr>" for name, value in rows if value
     )
     return f"<h2>{translate('Facts')}</h2><table>{told}</table>"
+
+
+def _device(job: Job, name: str, translate: Translate) -> str:
+    """What a device was called when the job was given it."""
+    called = job.device_names.get(name)
+    return name if called is None else called.render(translate)
 
 
 def _on_device(job: Job) -> str:

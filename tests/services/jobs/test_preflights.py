@@ -1,0 +1,22 @@
+"""What is said before a submit, and to whom it matters."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.services import Services, Settings, Submission
+
+NOTE = Message(code="paddle_for_cpu", text="The kernel's Paddle is for the CPU.")
+
+
+@pytest.mark.parametrize(("code", "said"), [("import paddle", ["paddle_for_cpu"]), ("import torch", [])])
+def test_which_paddle_there_is_matters_to_a_notebook_that_uses_it(tmp_path, monkeypatch, code, said) -> None:
+    services = Services(Settings(data_folder=tmp_path / "data", policy_file=None))
+    monkeypatch.setattr(services.jobs, "preflight", lambda *_: (NOTE,))
+    path = tmp_path / "a.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)]), path)
+    found = services.preflight(services.open(path), Submission(engine="local"))
+    services.close()
+    assert ([note.code for note in found.notes], found.problems) == (said, ())
