@@ -383,11 +383,15 @@ def is_unseen(value: Any) -> bool:
 
 
 class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
-    """A data set of which nothing is known, as samplers and loaders take one."""
+    """A data set of which nothing is known, as samplers and loaders take one.
 
-    def __init__(self, data: Any) -> None:
+    Attributes:
+        is_loader: whether it is rather a loader, whose batches have a size of their own.
+    """
+
+    def __init__(self, data: Any, *, is_loader: bool = False) -> None:
         super().__init__()
-        self.data = data
+        self.data, self.is_loader = data, is_loader
 
     def __len__(self) -> int:
         return UNKNOWN_LENGTH

@@ -23,8 +23,8 @@ def _stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any
     return tuple(map(_data_set, args)), {name: _data_set(value) for name, value in kwargs.items()}
 
 
-def _data_set(value: Any) -> Any:
-    return UnseenData(value) if isinstance(value, Unseen) else value
+def _data_set(value: Any, *, is_loader: bool = False) -> Any:
+    return UnseenData(value, is_loader=is_loader) if isinstance(value, Unseen) else value
 
 
 def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
@@ -93,7 +93,9 @@ def _called_by() -> str:
     return ""
 
 
-_TAKES_DATA = frozenset(("fit", "evaluate", "predict"))
+_BATCH_SIZE = {"fit": 2, "evaluate": 1, "predict": 1}
+"""Calls that take data, with the place of their batch size among the arguments."""
+_TAKES_DATA = frozenset(_BATCH_SIZE)
 
 
 def _takes_data(node: ast.AST | None) -> bool:
@@ -107,8 +109,10 @@ def _first_name(node: ast.Call) -> str:
 
 
 def _method(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
-    """`Model.fit` and its like: data that is not here is a data set."""
-    args, kwargs = _stood_for(args[:2], kwargs)[0] + args[2:], _stood_for((), kwargs)[1]
+    """`Model.fit` and its like: data that is not here is a data set. Who says no batch size rather gives a loader."""
+    is_loader = len(args) <= _BATCH_SIZE[original.__name__] and "batch_size" not in kwargs
+    args = *(_data_set(one, is_loader=is_loader) for one in args[:2]), *args[2:]
+    kwargs = {name: _data_set(value, is_loader=is_loader) for name, value in kwargs.items()}
     return original(self, *args, **kwargs)
 
 

@@ -204,7 +204,8 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
         if (other := data.any_description()) is not None:
             return size, Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
-        raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, size or None))) from None
+        said = None if getattr(loader.dataset, "is_loader", False) else size or None
+        raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, said))) from None
 
 
 def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tuple[int, Any]:

@@ -100,8 +100,29 @@ for film, more in ratings.read(8)():
     trainer.clear_grad()
 """
 )
-SOURCES = {**course_notebooks.SOURCES, "films": FILMS, "an array that a loop fills": CLICKS, "rows": ROWS}
+FITTED = (
+    course_notebooks.HEAD
+    + """
+rows = [[int(number) for number in line.split()] for line in open('absent.txt')]
+def batches(rows, batch_size, longest):
+    cut = [row[:longest] for row in rows]
+    return [cut[i:i + batch_size] for i in range(0, len(cut), batch_size)]
+train = batches(rows, batch_size=8, longest=20)
+net = nn.Sequential(nn.Linear(20, 4), nn.Linear(4, 2))
+model = paddle.Model(net)
+model.prepare(paddle.optimizer.SGD(parameters=net.parameters()), nn.CrossEntropyLoss())
+model.fit(train, epochs=1, verbose=0)
+"""
+)
+SOURCES = {
+    **course_notebooks.SOURCES,
+    "films": FILMS,
+    "batches that a model is fitted to": FITTED,
+    "an array that a loop fills": CLICKS,
+    "rows": ROWS,
+}
 ANSWERS = {
+    "batches that a model is fitted to": {"train": "float32[8,20] int64[8]"},
     "an array that a loop fills": {"total": 10000, "known": 10000, "loader": "int64[8,5] float32[8,1]"},
     "a table in tensors": {"in_features": 256, "loader": "float32[4,256] float32[4,1]"},
     "a step in a function": {"x": "float32[6,5]", "y": "int64[6,1]"},
