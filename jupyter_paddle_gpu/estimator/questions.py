@@ -93,6 +93,7 @@ QUESTIONS: dict[str, Message] = {
 SOURCES = {
     "kernel": "The suggestion is what the notebook's kernel holds.",
     "near": "Something of that name lies at the place that is suggested.",
+    "home": "That is a hosted notebook's home: here it is the notebook's own folder.",
     "documented": "The suggestion is what a command in a document beside the program gives.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
     "published": "The suggestion is the published size of the data that the cells name.",

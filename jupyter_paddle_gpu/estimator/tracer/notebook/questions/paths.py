@@ -24,6 +24,8 @@ TAKES_PATHS = frozenset(
 """Functions in whose arguments a plain word is a file or a folder."""
 FOLDERS = ("", "data", "dataset", "datasets", "input", "work")
 """Where a file is looked for, below the notebook's folder."""
+HOMES = ("/home/aistudio", "/home/aistudio/work", "/content", "/kaggle/working")
+"""Where notebooks lie on AI Studio, Colab and Kaggle: elsewhere that is their own folder."""
 _PARTS = 4
 """Of a path's last parts that many are looked for together."""
 
@@ -72,8 +74,8 @@ def remember(
     found = asked_by(path, sources, namespace)
     if found is not None:
         name, text = found
-        suggestion = near(text)
-        params = {"path": text, **({"source": "near"} if suggestion else {})}
+        suggestion, source = (".", "home") if text.rstrip("/") in HOMES else (near(text), "near")
+        params = {"path": text, **({"source": source} if suggestion else {})}
         known.setdefault(name, {**here, "name": name, "kind": "path", "params": params, "suggestion": suggestion})
 
 

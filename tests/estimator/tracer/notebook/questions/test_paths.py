@@ -120,6 +120,15 @@ def test_a_file_of_that_name_below_the_folder_is_suggested(tmp_path, monkeypatch
     assert paths.near("/home/aistudio/other.csv") is None
 
 
+def test_the_home_of_a_hosted_notebook_is_its_own_folder_here():
+    paths = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.paths")
+    known = {}
+    paths.remember(known, {}, "/home/aistudio/", ["import os\nos.chdir('/home/aistudio/')"], {})
+    paths.remember(known, {}, "/absent/work", ["os.chdir('/absent/work')"], {})
+    found = {name: (one["suggestion"], one["params"].get("source")) for name, one in known.items()}
+    assert found == {"aistudio": (".", "home"), "work": (None, None)}
+
+
 @pytest.mark.parametrize(
     "source",
     ["print('data/x is read')", "d['train.csv']", "print('train')", "f'{a}/train.csv'", "ratio = '3.5 / 2'"],
