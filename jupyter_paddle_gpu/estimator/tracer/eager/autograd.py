@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Union
 
 from ..memory.arrays import Array, GraphNode, Hooked, State, new_tensor
 from ..program.templates import Gradient
 from . import composites
 from .backward_kernels import run_gradient
+from .compiled import Compiled, Group
 from .refusals import external
 from .saved_tensors import left, unpacked, versions
 from .tensors import Tensors
@@ -125,25 +126,43 @@ def in_degrees(roots: Iterable[Any], kept: Callable[[Any], dict[int, Edge]]) -> 
 
 
 class Turns:
-    """The order in which nodes run: each when all of its gradients have come, leaves first (backward.cc)."""
+    """The order in which nodes run: each when all of its gradients have come, leaves first (backward.cc); those of a
+    compiled layer together."""
 
-    def __init__(self, starts: Iterable[Any], edges_of: Callable[[Any], dict[int, Edge]]) -> None:
+    def __init__(
+        self,
+        starts: Iterable[Any],
+        edges_of: Callable[[Any], dict[int, Edge]],
+        groups: Mapping[int, Group] | None = None,
+    ) -> None:
         self._degrees = in_degrees(starts, edges_of)
         self._ready = deque(start for start in starts if start not in self._degrees)
+        self._groups, self._waiting = groups or {}, dict[Hashable, list[Any]]()
+        self.has_waited = False
+        """Whether gradients were kept together."""
 
     def __iter__(self) -> Iterator[Any]:
-        while self._ready:
-            yield self._ready.popleft()
+        while self._ready or self._waiting:
+            while self._ready:
+                yield self._ready.popleft()
+            for waiting in self._waiting.values():  # to some of its parameters no gradient flows
+                self._ready.extend(waiting)
+            self._waiting.clear()
 
     def arrived(self, node: Any) -> None:
         """One of a node's gradients has come, or is not there."""
         self._degrees[node] -= 1
         if self._degrees[node]:
             return
-        if isinstance(node, Accumulation):
+        if not isinstance(node, Accumulation):
+            self._ready.append(node)
+        elif not self._groups or (group := self._groups.get(id(node.tensor()))) is None:
             self._ready.appendleft(node)
         else:
-            self._ready.append(node)
+            self.has_waited, waiting = True, self._waiting.setdefault(group.key, [])
+            waiting.append(node)
+            if len(waiting) == group.size:
+                self._ready.extendleft(reversed(self._waiting.pop(group.key)))
 
 
 def leading(roots: Iterable[Any], capture: Iterable[Edge]) -> dict[Any, dict[int, Edge]]:
@@ -197,7 +216,7 @@ class Backward:
         def edges_of(node: Any) -> dict[int, Edge]:
             return node.edges if kept is None else kept.get(node, {})
 
-        turns = Turns(starts, edges_of)
+        turns = Turns(starts, edges_of, self._runtime.of(Compiled).groups())
         for node in turns:
             buffers = self._buffers.pop(node, {})
             if isinstance(node, Accumulation):
@@ -219,6 +238,8 @@ class Backward:
                     del grad
                 turns.arrived(target)
             del results, buffers
+        if turns.has_waited:
+            self._runtime.note("compiled")
 
     def _add(self, target: Any, slot: int, grad: Array) -> None:
         """GradTensorHolder::add: the first gradient is kept, a further one is added into it (in place)."""

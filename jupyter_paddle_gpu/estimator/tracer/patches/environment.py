@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import paddle
 
 from .. import call_stack
-from ..session import Session
+from ..eager.compiled import Compiled
+from ..session import Session, current
 from ..undecided.absent_data import AbsentData, Unseen
 from . import absent_modules
 from .awaited import Awaited
@@ -139,10 +140,32 @@ class Exported:
 def _undecorated(
     session: Session, original: Callable[..., Any], function: Any = None, *args: Any, **kwargs: Any
 ) -> Any:
-    """`paddle.jit.to_static`, with or without arguments: the program is traced as written."""
-    if isinstance(function, paddle.nn.Layer) and not isinstance(function.forward, Exported):
+    """`paddle.jit.to_static`, with or without arguments: the program is traced as written, its gradients kept
+    together."""
+    if function is None:
+        return lambda decorated: _undecorated(session, original, decorated)
+    is_layer = isinstance(function, paddle.nn.Layer)
+    owner = function if is_layer else getattr(function, "__self__", None)
+    if isinstance(owner, paddle.nn.Layer):
+        session.of(Compiled).add(owner)
+    if not is_layer:
+        return _compiling(function) if inspect.isfunction(function) else function
+    if not isinstance(function.forward, Exported):
         function.forward = Exported(function.forward)
-    return function if function is not None else lambda decorated: decorated
+    return function
+
+
+def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function behind `to_static`: of a method, the layer that it is called with is compiled."""
+
+    @functools.wraps(function)
+    def compiled(*args: Any, **kwargs: Any) -> Any:
+        session = current()
+        if session is not None and args and isinstance(args[0], paddle.nn.Layer):
+            session.of(Compiled).add(args[0])
+        return function(*args, **kwargs)
+
+    return compiled
 
 
 def _file(session: Session, original: Callable[..., Any], thing: Any) -> str:

@@ -1,0 +1,49 @@
+"""Layers behind `paddle.jit.to_static`: their gradients are all made before the first of them is kept.
+
+Paddle runs such a layer's backward pass as one program, whose results are the gradients of all of its parameters
+(`run_program_op_node.h`); beside them the old ones are still there, where `clear_grad` has kept them.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+
+class Group(NamedTuple):
+    """Parameters whose gradients are kept together.
+
+    Attributes:
+        key: of the layer.
+        size: how many of its parameters learn.
+    """
+
+    key: Hashable
+    size: int
+
+
+class Compiled:
+    """The layers of a program that are compiled."""
+
+    def __init__(self) -> None:
+        self._layers: list[weakref.ref[Any]] = []
+
+    def add(self, layer: Any) -> None:
+        """A layer is behind `to_static`."""
+        if not any(known() is layer for known in self._layers):
+            self._layers.append(weakref.ref(layer))
+
+    def groups(self) -> dict[int, Group]:
+        """By a parameter's identity the group that it belongs to; of a layer in another one the outer one's."""
+        found: dict[int, Group] = {}
+        for known in self._layers:
+            layer = known()
+            if layer is None:
+                continue
+            learning = [id(one) for one in layer.parameters() if not one.stop_gradient]
+            group = Group(id(layer), len(learning))
+            for one in learning:
+                if one not in found or found[one].size < group.size:
+                    found[one] = group
+        return found
