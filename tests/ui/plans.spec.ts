@@ -78,6 +78,18 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
     /sweeps\/.*\/table/
   );
 
+  // At each width of the page the trials have all of it.
+  const sized = page.locator('.jp-PaddleGpu:has(.jp-PaddleGpu-jobsPage)');
+  for (const width of [400, 600, 660, 700, 760, 1000]) {
+    const shares = await sized.evaluate((page: HTMLElement, to) => {
+      page.style.width = `${to}px`;
+      const unfolded = page.querySelector('.jp-PaddleGpu-unfolded > td')?.clientWidth ?? 0;
+      return unfolded / (page.querySelector('.jp-PaddleGpu-table')?.clientWidth ?? 0);
+    }, width);
+    expect(shares, `${width} px`).toBeGreaterThan(0.9);
+  }
+  await sized.evaluate((page: HTMLElement) => (page.style.width = ''));
+
   // By keys: fold, unfold, to a trial's job.
   const name = row.getByRole('button', { expanded: true });
   await name.focus();
