@@ -1,19 +1,47 @@
-"""The step of PaddleNLP's `llm/run_finetune.py` of ChatGLM2 6B in float16 (O2) with recomputation, on zeros."""
+"""The step of PaddleNLP's `llm/run_finetune.py` in O2 on zeros: of ChatGLM2 6B in float16 with recomputation, of Llama
+7B (`llama`) likewise, or of PP-UIE-7B (`qwen`), which is Qwen2.5 7B, in bfloat16 without."""
+
+import sys
 
 import numpy as np
 import paddle
-from paddlenlp.transformers import ChatGLMv2Config, ChatGLMv2ForCausalLM
+from paddlenlp.transformers import (
+    ChatGLMv2Config,
+    ChatGLMv2ForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+)
 
 LENGTH = 2048
-model = ChatGLMv2ForCausalLM(ChatGLMv2Config())
-model.recompute_enable()
+LLAMA = {"hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32}
+QWEN = {
+    "hidden_size": 3584,
+    "intermediate_size": 18944,
+    "num_hidden_layers": 28,
+    "num_attention_heads": 28,
+    "num_key_value_heads": 4,
+    "vocab_size": 152064,
+    "tie_word_embeddings": False,
+}
+name = sys.argv[1] if len(sys.argv) > 1 else "chatglm2"
+if name == "llama":
+    model = LlamaForCausalLM(LlamaConfig(**LLAMA, vocab_size=32000))
+elif name == "qwen":
+    model = Qwen2ForCausalLM(Qwen2Config(**QWEN))
+else:
+    model = ChatGLMv2ForCausalLM(ChatGLMv2Config())
+DTYPE = "bfloat16" if name == "qwen" else "float16"
+if name != "qwen":
+    model.recompute_enable()
 optimizer = paddle.optimizer.AdamW(
     3e-5,
     parameters=model.parameters(),
     multi_precision=True,
     grad_clip=paddle.nn.ClipGradByGlobalNorm(1.0),
 )
-model, optimizer = paddle.amp.decorate(model, optimizer, level="O2", dtype="float16")
+model, optimizer = paddle.amp.decorate(model, optimizer, level="O2", dtype=DTYPE)
 scaler = paddle.amp.GradScaler(init_loss_scaling=32768)
 
 
@@ -29,7 +57,7 @@ class Zeros(paddle.io.Dataset):
 
 
 for tokens, labels in paddle.io.DataLoader(Zeros(), batch_size=1):
-    with paddle.amp.auto_cast(level="O2", dtype="float16"):
+    with paddle.amp.auto_cast(level="O2", dtype=DTYPE):
         loss = model(input_ids=tokens, labels=labels)
         loss = loss[0] if isinstance(loss, tuple) else loss
     scaled = scaler.scale(loss)
