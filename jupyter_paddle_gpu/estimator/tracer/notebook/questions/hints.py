@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from ..syntax import parsed
+from ..syntax import nodes, parsed
 from .models import Models
 
 Shape = tuple[int, ...]
@@ -87,7 +87,9 @@ def hints(
     found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
     found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
     found.said = dict(printed.get("numbers", {}))
-    found.numbers = _constants(found.tree)
+    sources = ["\n".join(cell["source"] for cell in cells), *beside]
+    defaults = _defaults(sources)
+    found.numbers = defaults | _constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
     found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
@@ -98,7 +100,9 @@ def hints(
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in _given(found.tree) if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
-    sources = ["\n".join(cell["source"] for cell in cells), *beside]
+    found.sides += [
+        (value, value) for name, value in defaults.items() if NAMED["side"].match(name) and value >= MINIMAL
+    ]
     trees = [found.tree, *map(parsed, sources[1:])]
     found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
@@ -154,6 +158,20 @@ def _constants(tree: ast.Module) -> dict[str, int]:
             match name, number:
                 case ast.Name(id=bound), ast.Constant(value=int() as known) if known > 0:
                     found.setdefault(bound, known)
+    return found
+
+
+def _defaults(sources: Iterable[str]) -> dict[str, int]:
+    """Numbers of arguments of a command line that are not given: `add_argument("--points", default=1024)`."""
+    found: dict[str, int] = {}
+    for node in (node for source in sources if "add_argument" in source for node in nodes(source)):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags], keywords=words):
+                named = [one.value for one in flags if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                given = {word.arg: word.value for word in words}
+                match given.get("default"):
+                    case ast.Constant(value=int() as number) if named and number > 0 and number is not True:
+                        found.setdefault(re.sub(r"\W", "_", named[-1].lstrip("-")), number)
     return found
 
 

@@ -138,6 +138,45 @@ for i in range(4):
     start = (look(place).sum() * 3).astype('int32')
     net(x[:, start:start + 12]).mean().backward(); optimizer.step(); optimizer.clear_grad()
 """
+CLOUDS = """
+import paddle
+from options import parse
+from reader import Clouds
+args = parse()
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.first, self.last = paddle.nn.Conv1D(3, 8, 1), paddle.nn.Linear(8, 4)
+    def forward(self, x):
+        size, width, count = x.shape
+        return self.last(self.first(x).max(axis=2))
+net = Net()
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+loader = paddle.io.DataLoader(Clouds('absent'), batch_size=args.batch_size)
+for points, target in loader:
+    loss = paddle.nn.functional.cross_entropy(net(points.transpose([0, 2, 1])), target)
+    loss.backward(); optimizer.step(); optimizer.clear_grad()
+"""
+OPTIONS = """
+import argparse
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--batch_size', type=int, default=6)
+    parser.add_argument('--num_point', type=int, default=96)
+    return parser.parse_args()
+"""
+STORED = """
+import pickle
+import paddle
+class Clouds(paddle.io.Dataset):
+    def __init__(self, root):
+        with open(root, 'rb') as file:
+            self.points, self.labels = pickle.load(file)
+    def __len__(self):
+        return len(self.points)
+    def __getitem__(self, i):
+        return self.points[i], self.labels[i][0]
+"""
 DOCUMENT = "Train:\n```\npython train.py --config \\\n  settings/small.json\n```\n"
 CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "a reader in a module": ({"reader.py": READER}, GLOBBED, {}),
@@ -146,6 +185,7 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "the one configuration": ({"conf/only.json": '{"width": 6}'}, PARSED + STEP, {}),
     "a name like an argument's": ({"a.json": '{"width": 6}'}, PARSED + STEP, {"config": "a.json"}),
     "choices": ({}, CHOICE + STEP, {}),
+    "a parser's default": ({"options.py": OPTIONS, "reader.py": STORED}, CLOUDS, {}),
     "a library": ({}, INSTALLABLE, {}),
     "between two unknown places": ({}, BETWEEN, {}),
 }
@@ -170,6 +210,11 @@ def test_what_a_module_finds_in_a_folder_that_is_not_here_is_data_that_is_not_he
 def test_modules_that_import_each_other_go_on_without_their_data(traced):
     row = traced["a package of its own"]
     assert (row["status"], row["inputs"]) == ("ok", ["float32[4, 6]", "int64[4]"])
+
+
+def test_what_arguments_are_by_default_is_a_constant_of_the_program(traced):
+    ((name, suggested, source),) = traced["a parser's default"]["asked"]
+    assert (name, suggested.split()[0], source) == ("loader", "float32[6,96,3]", "cells")
 
 
 def test_an_argument_is_what_documents_and_configurations_beside_the_program_say(traced):
