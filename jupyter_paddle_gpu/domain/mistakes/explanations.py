@@ -34,7 +34,8 @@ _ROWS: Final = (
         "layer one output for each class, or number the labels from 0.",
     ),
     _row(
-        r"dimension of Input\(X\) is \[(?P<given>\d+)\], and the \[\d+\] dimension of Input\(Y\) is \[(?P<taken>\d+)\]",
+        r"(?:dimension of Input\(X\) is|But received X\[-1\] =) \[(?P<given>\d+)\]"  # the second on a GPU
+        r"(?:, and the \[\d+\] dimension of Input\(Y\) is|, Y\[0\] =) \[(?P<taken>\d+)\]",
         "{given} numbers come in for each sample, and this layer was made for {taken}. Make it `Linear({given}, …)`, "
         "or reshape what comes in.",
     ),

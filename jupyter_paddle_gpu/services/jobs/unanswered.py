@@ -75,8 +75,12 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
 
 
 def _by_kind(questions: tuple[Question, ...]) -> Iterator[Message]:
+    files = [one.where for one in questions if one.kind == "path" and one.where is not None]
     for kind, message in _SAYS.items():
-        of = [one for one in questions if one.kind == kind and one.name]
+        # What a file would say is no second thing to be known: the job reads it there, or ends there.
+        of = [
+            one for one in questions if one.kind == kind and one.name and not (kind == "value" and one.where in files)
+        ]
         place = next((one.where for one in of if one.where is not None), None)
         if not of or (place is None and kind != "batch"):
             continue

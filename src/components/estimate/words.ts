@@ -44,7 +44,9 @@ export function missing(estimate: IEstimate, trans: TranslationBundle): string {
     return trans.__('There is no number for a training that would stop.');
   }
   if (estimate.status === 'no_model') {
-    return trans.__('No training step was found to trace.');
+    return estimate.notes.length
+      ? trans.__('There is no number for this; the note below says why.')
+      : trans.__('No training step was found to trace.');
   }
   return '';
 }

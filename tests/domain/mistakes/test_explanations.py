@@ -33,9 +33,18 @@ def scheduled():
     return paddle.optimizer.SGD(rate, parameters=nn.Linear(1, 1).parameters())
 
 
+def on_a_gpu():
+    """As its kernel for a linear layer says it, which this machine has not."""
+    raise ValueError(
+        "(InvalidArgument) The last dimension of X should be equal with Y's first dimension."
+        "But received X[-1] = [64], Y[0] = [784]."
+    )
+
+
 MISTAKES = {
     "labels": (lambda: F.cross_entropy(paddle.rand([4, 5]), paddle.to_tensor([1, 2, 9, 3])), "5 outputs"),
     "linear": (lambda: nn.Linear(784, 10)(paddle.rand([32, 64])), "`Linear(64, …)`"),
+    "linear on a GPU": (on_a_gpu, "`Linear(64, …)`"),
     "channels": (lambda: nn.Conv2D(1, 8, 3)(paddle.rand([4, 3, 8, 8])), "`Conv2D(3, …)`"),
     "no batch": (lambda: nn.Conv2D(3, 8, 3)(paddle.rand([4, 8])), "has 2 dimensions"),
     "normalization": (lambda: nn.BatchNorm2D(3)(paddle.rand([4, 8, 8, 8])), "Make it for 8."),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from jupyter_paddle_gpu.domain.decisions import Limits
-from jupyter_paddle_gpu.domain.estimates import Estimate
+from jupyter_paddle_gpu.domain.estimates import Estimate, Question
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.notebooks import Place
 from jupyter_paddle_gpu.services.jobs.unanswered import unanswered
 
 
@@ -28,3 +29,18 @@ def test_an_answer_that_nothing_takes_is_told_of_before_the_job_runs():
     note = Message(code="answers_untaken_alone", text="Nothing takes {names}.", params={"names": "hiden"})
     found = Estimate(status="ok", evidence="trace", notes=(note, Message(code="few_steps", text="Few.")))
     assert unanswered(found) == (note,)
+
+
+def test_a_value_that_stands_in_an_absent_file_is_no_second_warning():
+    why = Message(code="why", text="Not there.")
+    here, elsewhere = Place(cell=0, line=2), Place(cell=1, line=1)
+    asked = (
+        Question(name="captions_json", kind="path", why=why, where=here),
+        Question(name="size", why=why, where=here),
+        Question(name="width", why=why, where=elsewhere),
+    )
+    found = unanswered(Estimate(status="needs_input", evidence="trace", questions=asked))
+    assert [(one.code, one.params["names"]) for one in found] == [
+        ("open_path", "captions_json"),
+        ("open_value", "width"),
+    ]
