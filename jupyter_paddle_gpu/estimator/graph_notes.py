@@ -9,9 +9,9 @@ GRAPHS = (
         code="static_graph",
         text="Cell {cell}, line {line} does something with a static graph (paddle.enable_static()) that is not "
         "followed, so there is no training step to show.",
-        hint="Runs of an executor are followed where the program is one operator after the other; conditions and loops "
-        "in it, automatic parallelism and programs of the old kind (FLAGS_enable_pir_api=0) are not. In dynamic mode "
-        "the training has a figure. It can be submitted all the same.",
+        hint="Runs of an executor are followed where the program is one operator after the other; conditions, loops "
+        "and mixed precision in it, automatic parallelism and programs of the old kind (FLAGS_enable_pir_api=0) are "
+        "not. In dynamic mode the training has a figure. It can be submitted all the same.",
     ),
     Message(
         code="static_graph_beside",
@@ -34,8 +34,8 @@ GRAPHS = (
     Message(
         code="static_graph_on_cpu",
         text="A static graph trains here: the figure is that of Paddle's executor with one operator after the other.",
-        hint="On a CPU its threads run several at once and let memory go a moment later: most real steps of ten "
-        "programs took from 19 % less to as much, single ones more.",
+        hint="On a CPU its threads run several at once and let memory go a moment later: most real steps of eleven "
+        "programs took from 19 % less to 8 % more, single ones more than that.",
     ),
 )
 """Sentences of the notes by code."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -135,7 +136,7 @@ class Sites:
 
     def _called(self, call: ast.Call) -> Holding:
         name = name_of(call.func)
-        if name in STEPS:
+        if name in STEPS or (name == "run" and _feeds(call)):
             return Holding(steps=True)
         if name in OPTIMIZERS:
             return Holding(makes=True)
@@ -172,6 +173,17 @@ class Sites:
                 )
             self._known[name] = found
         return self._known[name]
+
+
+_EVALUATES = re.compile("test|infer|eval|valid", re.IGNORECASE)
+"""Names of programs that train nothing."""
+
+
+def _feeds(call: ast.Call) -> bool:
+    """Whether an executor runs a step of a static graph: `exe.run(main, feed={...}, fetch_list=[loss])`."""
+    is_fed = any(one.arg == "feed" for one in call.keywords)
+    programs = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "program")]
+    return is_fed and not any(_EVALUATES.search(ast.unparse(one)) for one in programs)
 
 
 def _takes(function: ast.AST, call: ast.Call) -> bool:

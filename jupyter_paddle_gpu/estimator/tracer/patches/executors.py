@@ -8,7 +8,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import paddle
+from paddle.amp.grad_scaler import AmpScaler
 from paddle.base import core
+from paddle.base.executor import has_fetch_operations_and_is_startup_program
 
 from .. import call_stack
 from ..eager.amp import Precision
@@ -24,7 +26,9 @@ from ..step.model_inputs import ModelInputs
 from ..step.resizing import Resizing
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
-from ..undecided import tensor_values
+from ..undecided import absent_tensors, tensor_values
+from ..undecided.absent_data import is_unseen
+from ..undecided.needs import NeededError
 from .patch import Patch
 from .static_graphs import Fed
 
@@ -74,12 +78,9 @@ def run(session: Tensors, executor: Any, asked: Asked) -> list[Any]:
         graphs.refused()
     program = paddle.static.default_main_program() if asked.program is None else asked.program
     fetch = executor._check_fetch_list(asked.fetch)
-    if (
-        not isinstance(program, paddle.pir.Program)
-        or executor.plan is not None
-        or any(isinstance(f, str) for f in fetch)
-    ):
+    if not isinstance(program, paddle.pir.Program) or executor.plan is not None:
         graphs.refused()
+    _check(session, program, fetch)
     feed = asked.feed[0] if isinstance(asked.feed, (list, tuple)) else asked.feed
     variables = session.of(Variables).of(asked.scope or paddle.static.global_scope())
     try:
@@ -90,12 +91,20 @@ def run(session: Tensors, executor: Any, asked: Asked) -> list[Any]:
         session.note("static_not_followed", op=str(problem))
         graphs.refused()
     except Exception as problem:
-        if session.is_refusal(problem):
+        if session.is_refusal(problem) or isinstance(problem, NeededError):
             raise
         session.ledger.failed("static graph", problem)
         graphs.refused()
     with dynamic():
         return [new_tensor(array) for array in found]
+
+
+def _check(session: Session, program: Any, fetch: Sequence[Any]) -> None:
+    """Raise what Paddle says of a name that is to be fetched: only programs of the old kind know values by name."""
+    try:
+        has_fetch_operations_and_is_startup_program(program.global_block(), fetch, "fetch")
+    except Exception as problem:
+        raise session.refused(problem) from None
 
 
 def _is_changed(session: Tensors) -> bool:
@@ -161,13 +170,23 @@ def _meta(given: Any, value: Any) -> tuple[tuple[int, ...], str]:
         return tuple(given.shape()), name_of(given._dtype())
     if isinstance(given, paddle.Tensor):
         return tuple(given.shape), name_of(given.dtype)
-    array = np.asarray(given)
+    array = np.asarray(absent_tensors.tensor_of(given) if is_unseen(given) else given)
     dtype = str(array.dtype) if isinstance(given, np.ndarray) else name_of(value.dtype)
     return tuple(array.shape), dtype if dtype in SIZE else name_of(value.dtype)
 
 
+def _in_low_precision(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Mixed precision of a graph: what is built hangs on the device that Paddle finds, which is a CPU here."""
+    is_off = next(iter(args), kwargs.get("enable", True)) is False  # as Paddle's own optimizers call it
+    if session.builds_graph and not is_off:
+        session.of(StaticGraphs).refused()
+    return original(*args, **kwargs)
+
+
 def patches() -> Iterator[Patch]:
-    """What runs a program."""
+    """What runs a program, and what it is not built with here."""
     yield Patch(paddle.static.Executor, "run", _run)
     for name in ("train_from_dataset", "infer_from_dataset"):
         yield Patch(paddle.static.Executor, name, _not_followed)
+    for owner, name in ((paddle.amp, "auto_cast"), (paddle.amp, "decorate"), (AmpScaler, "__init__")):
+        yield Patch(owner, name, _in_low_precision)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
@@ -12,6 +13,8 @@ from paddle.pir import core as programs
 from .. import call_stack
 from .layers import Meta
 
+_OF_PADDLE = re.compile(r"\s*\([A-Z]\w+\) ")
+"""How Paddle begins: `(InvalidArgument) `."""
 _OF_FED = "Index object error"
 """What Paddle itself says of an index into what a loader gives in static mode."""
 
@@ -110,6 +113,10 @@ class StaticGraphs:
         """
         if self.is_on and not self._is_running:
             self.refused()
+
+    def refuses(self, problem: BaseException) -> bool:
+        """Whether Paddle says it of what is built or run in static mode, where all but its executor is real."""
+        return self.is_on and isinstance(problem, Exception) and bool(_OF_PADDLE.match(str(problem)))
 
     def explains(self, problem: BaseException) -> bool:
         """Whether a cell ended by it because a graph is not followed: behind that nothing is as Paddle has it."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.estimator.tracer.measuring import Measured
+
 pytestmark = pytest.mark.paddle
 
 HEAD = """
@@ -20,7 +22,7 @@ paddle.set_flags({"FLAGS_new_executor_serial_run": True})
 paddle.enable_static()
 if "step_ends" not in globals():
     step_ends = lambda: None
-def train(feed, loss, optimizer, fetch=None, steps=5):
+def train(feed, loss, optimizer, fetch=None, steps=16):
     optimizer.minimize(loss)
     exe = paddle.static.Executor(paddle.CPUPlace())
     exe.run(paddle.static.default_startup_program())
@@ -83,17 +85,26 @@ SOURCES = {
     + "train(feed, loss, paddle.optimizer.Adam(0.001))",
 }
 EXACT = {"rows", "fixed", "clipped", "lenet", "resnet", "transformer"}
+LATE = 0.01
+"""Of a step, what may have been let go late in the best of them: this machine may be busy."""
 LEAST = 300
 """Bytes of numbers that attributes are on a CPU (`full`), which are not counted."""
+
+
+@pytest.fixture(scope="module")
+def measured(run_child):
+    """Enough steps that one of them lets everything go in time."""
+    real = run_child("real", SOURCES, {name: {"steps": 16} for name in SOURCES})
+    return Measured(real, run_child("trace", SOURCES))
 
 
 @pytest.mark.parametrize("name", SOURCES)
 def test_a_step_takes_what_the_executor_takes(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["status"] == "ok", traced
-    least = min(peaks[2:])
-    slack = LEAST if name in EXACT else 0.01 * least
-    assert abs(traced["peak"] - least) <= slack, (traced["peak"], peaks)
+    least = min(peaks[1:])
+    more = LEAST if name in EXACT else 0.01 * least
+    assert -more <= least - traced["peak"] <= max(LEAST, LATE * least), (traced["peak"], peaks)
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -100,6 +100,8 @@ class Findings:
         Raises:
             BaseException: the exception itself, where it is no error (an interrupt).
         """
+        if self._session.of(StaticGraphs).refuses(problem):
+            self._session.refused(problem)
         match problem:
             case DownloadNeeded():
                 self._ask(cell, problem, "download", {"url": problem.url})
