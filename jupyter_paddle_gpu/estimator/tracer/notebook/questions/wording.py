@@ -25,7 +25,15 @@ def trains(sources: Iterable[str], sites: Sites) -> bool:
     """Whether anything in the code may train; a function `train` of its own that holds no part of a step does not."""
     sources = [re.sub(r"\bdef \w+\(", "", source) for source in sources]  # what is called, not what is defined
     words = {word for word in (*TRAINS, _STEP) if any(word in source for source in sources)}
-    return bool(words - {_STEP}) and not (words == {_MODE} and sites.is_idle("train"))
+    is_mode = words == {_MODE} and (sites.is_idle("train") or _is_of_layers("\n".join(sources)))
+    return bool(words - {_STEP}) and not is_mode
+
+
+def _is_of_layers(text: str) -> bool:
+    """Whether each `net.train()` is of a layer whose class stands in the code: that sets its mode."""
+    layers = "|".join(re.findall(r"\bclass\s+(\w+)\s*\([^)]*\bLayer\b", text)) or "(?!)"
+    nets = set(re.findall(rf"\b(\w+)\s*=\s*(?:{layers})\(", text))
+    return all(name in nets and not given for name, given in re.findall(r"(\w+)\.train\(\s*([^)\s]?)", text))
 
 
 def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Iterable[str]) -> dict[str, Any]:
