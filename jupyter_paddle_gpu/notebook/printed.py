@@ -12,8 +12,12 @@ MOST = 64
 """Shapes, and numbers, that are kept."""
 LONGEST = 20_000
 """Characters of one output that are read."""
-_SHAPE = re.compile(r"[\[(](\d{1,7}(?:\s*,\s*\d{1,7})+),?[\])]|(?<=[\])])[^\S\n]*(?:\w+\.Size\()?[\[(](\d{1,7}),?[\])]")
-"""A shape; of one dimension it is one right behind another, as in `(32, 13) (32,)`."""
+_SHAPE = re.compile(
+    r"[\[(](\d{1,7}(?:\s*,\s*\d{1,7})+),?[\])]"
+    r"|(?<=[\])])[^\S\n]*(?:\w+\.Size\()?[\[(](\d{1,7}),?[\])]"
+    r"|\((\d{1,7}),\)"
+)
+"""A shape; of one dimension it is one right behind another, as in `(32, 13) [32]`, or as Python writes it: `(32,)`."""
 _NUMBER = re.compile(r"([^\W\d][^\n:={}\[\]()]{0,40}?)\s*[:=]?\s+?[:=]?\s*(\d{1,9})(?![\d.])")
 
 
@@ -23,7 +27,7 @@ def printed_in(cells: list[Mapping[str, Any]]) -> Printed:
     numbers: dict[str, int] = {}
     for index, cell in enumerate(cells):
         for text in _texts(cell):
-            found_here = [many or one for many, one in _SHAPE.findall(text)]
+            found_here = ["".join(parts) for parts in _SHAPE.findall(text)]
             # A summary shows the shapes of all layers, of which the first is that of the data.
             for found in found_here[:1] if "Output Shape" in text else found_here:
                 shape = tuple(int(size) for size in found.split(","))

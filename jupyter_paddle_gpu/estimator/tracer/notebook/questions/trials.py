@@ -66,10 +66,10 @@ def suggested(
             is_documented = source == DOCUMENTED and not found.get("is_refusal")
             goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
             goes_on = goes_on and not _cuts(question, found)
-            if goes_on and (held is None or _rank(found) > _rank(held[2])):
+            if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
-            if held is not None and (_rank(held[2]) == max(_RANKS.values()) or number >= last):
+            if held is not None and (_rank(held[2], held[1]) == max(_RANKS.values()) or number >= last):
                 break
             order.told(answer, found)
             if source in {HELD, PRINTED} and found["status"] == "would_stop":
@@ -165,11 +165,13 @@ def _cuts(question: Result, result: Result) -> bool:
     return question["why"] == "tensor_unseen" and any(note["code"] in _LEARNS_NOTHING for note in result["notes"])
 
 
-def _rank(result: Result) -> float:
-    """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, and
-    types that do not go together are rather those of the suggestion than the program's fault."""
+def _rank(result: Result, source: str) -> float:
+    """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, unless
+    the notebook shows that it is so, and types that do not go together are rather those of the suggestion than the
+    program's fault."""
     is_mixed = _MIXED in (result.get("stop") or {}).get("error", "")
-    return _RANKS[result["status"]] - 0.5 * bool(result.get("is_spread")) - 2 * is_mixed
+    is_meant = source in {HELD, PRINTED} or not result.get("is_spread")
+    return _RANKS[result["status"]] - 0.5 * (not is_meant) - 2 * is_mixed
 
 
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:

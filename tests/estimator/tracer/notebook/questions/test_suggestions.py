@@ -151,3 +151,28 @@ def test_shapes_of_batches_or_of_all_data_that_were_printed_are_suggested(run_ch
     found = run_child("trace", {"series": SERIES}, {"series": {"printed": {"shapes": shapes, "numbers": {}}}})
     (question,) = found["series"]["questions"]
     assert (question["suggestion"], question["params"]["source"]) == ("float32[4,12,7] int64[4]", "printed")
+
+
+DIGITS = """
+import gzip, json, numpy as np, paddle
+BATCH_SIZE = 100
+pictures, labels = json.load(gzip.open('absent.json.gz'))
+def read():
+    for start in range(0, len(pictures), BATCH_SIZE):
+        rows = slice(start, start + BATCH_SIZE)
+        yield np.array(pictures[rows]).astype('float32'), np.array(labels[rows]).astype('float32')
+net = paddle.nn.Linear(784, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in read():
+    loss = paddle.nn.functional.square_error_cost(net(paddle.to_tensor(x)), paddle.to_tensor(y)).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_labels_that_were_printed_without_a_column_have_none(run_child):
+    """The loss compares each prediction with each label then, as courses have it: the notebook shows that it is so."""
+    requests = {"digits": {"printed": {"shapes": [[100, 784], [100]], "numbers": {}}}}
+    (question,) = run_child("trace", {"digits": DIGITS}, requests)["digits"]["questions"]
+    assert (question["suggestion"], question["params"]["source"]) == ("float32[100,784] float32[100]", "printed")
