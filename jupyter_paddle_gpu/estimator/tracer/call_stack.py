@@ -64,6 +64,16 @@ def place() -> tuple[int, int]:
     return (0, 0) if frame is None else (cell_of(frame.f_code.co_filename) or 0, frame.f_lineno)
 
 
+def ended_at(problem: BaseException) -> tuple[int, int]:
+    """The index of the cell that an exception came through, and the line in it; (0, 0) where it is none."""
+    found, step = (0, 0), problem.__traceback__
+    while step is not None:
+        cell = cell_of(step.tb_frame.f_code.co_filename)
+        found = found if cell is None else (cell, step.tb_lineno)
+        step = step.tb_next
+    return found
+
+
 def told() -> dict[str, int]:
     """The same as the parameters of a note, which count cells from 1; none where it is none of its cells."""
     cell, number = place()

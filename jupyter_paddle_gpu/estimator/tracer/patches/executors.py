@@ -11,6 +11,7 @@ import paddle
 from paddle.amp.grad_scaler import AmpScaler
 from paddle.base import core
 from paddle.base.executor import has_fetch_operations_and_is_startup_program
+from paddle.hapi.model import StaticPIRGraphAdapter
 
 from .. import call_stack
 from ..eager.amp import Precision
@@ -175,6 +176,27 @@ def _meta(given: Any, value: Any) -> tuple[tuple[int, ...], str]:
     return tuple(array.shape), dtype if dtype in SIZE else name_of(value.dtype)
 
 
+def _make_program(session: Session, original: Callable[..., Any], adapter: Any, *args: Any) -> Any:
+    """`paddle.Model` builds its programs; it calls the network's `forward` itself."""
+    graphs, network = session.of(StaticGraphs), adapter.model.network
+    with graphs.building(network):
+        graphs.model = type(network).__name__
+        return original(adapter, *args)
+
+
+def _unwritten(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What writes a program's parameters to a file: nothing is in them here."""
+    return None if session.builds_graph else original(*args, **kwargs)
+
+
+def _unread(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """What reads a program's parameters from a file: the program keeps its own."""
+    if not session.builds_graph:
+        return original(*args, **kwargs)
+    session.note("weights_absent")
+    return None
+
+
 def _in_low_precision(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Mixed precision of a graph: what is built hangs on the device that Paddle finds, which is a CPU here."""
     is_off = next(iter(args), kwargs.get("enable", True)) is False  # as Paddle's own optimizers call it
@@ -188,5 +210,11 @@ def patches() -> Iterator[Patch]:
     yield Patch(paddle.static.Executor, "run", _run)
     for name in ("train_from_dataset", "infer_from_dataset"):
         yield Patch(paddle.static.Executor, name, _not_followed)
+    yield Patch(paddle.static, "load_inference_model", _not_followed)
+    yield Patch(StaticPIRGraphAdapter, "_make_program", _make_program)
+    for name in ("save", "save_inference_model"):
+        yield Patch(paddle.static, name, _unwritten)
+    for name in ("load", "set_program_state"):
+        yield Patch(paddle.static, name, _unread)
     for owner, name in ((paddle.amp, "auto_cast"), (paddle.amp, "decorate"), (AmpScaler, "__init__")):
         yield Patch(owner, name, _in_low_precision)

@@ -15,6 +15,7 @@ from .layers import Meta
 
 _OF_PADDLE = re.compile(r"\s*\([A-Z]\w+\) ")
 """How Paddle begins: `(InvalidArgument) `."""
+_OF_SCOPE = "'NoneType' object has no attribute 'get_tensor'"
 _OF_FED = "Index object error"
 """What Paddle itself says of an index into what a loader gives in static mode."""
 
@@ -122,4 +123,6 @@ class StaticGraphs:
         """Whether a cell ended by it because a graph is not followed: behind that nothing is as Paddle has it."""
         if isinstance(problem, (OSError, ImportError)) or _OF_FED in str(problem):
             return False
+        if self.is_on and _OF_SCOPE in str(problem):  # the program looks for a parameter in a scope, where none is
+            self.where = self.where or call_stack.ended_at(problem)
         return isinstance(problem, StaticGraphError) or (self.is_on and self.where is not None)

@@ -36,11 +36,24 @@ REFUSED = {
     "unfed": (HEAD + TRAINS.format(**{**FITS, "more": ""}), 13, "KeyError: 'y'"),
     "scaled": (HEAD + TRAINS.format(**{**FITS, "optimizer": SCALED}), 10, "(InvalidArgument)"),
 }
+READS = "paddle.static.global_scope().find_var(net.weight.name).get_tensor()"
+SAVES = """
+paddle.static.save(paddle.static.default_main_program(), "program")
+paddle.static.save_inference_model("program", [x], [loss], exe)
+paddle.static.load(paddle.static.default_main_program(), "program")"""
 NOT_FOLLOWED = {
+    "scope": HEAD
+    + "net = paddle.nn.Linear(16, 1)\n"
+    + TRAINS.format(**{**FITS, "startup": FITS["startup"] + f"\nbefore = np.array({READS})"}),
     "precision": HEAD + "with paddle.amp.auto_cast():\n    h = paddle.static.nn.fc(x, 1)",
 }
 SOURCES = (
-    {name: source for name, (source, *_) in REFUSED.items()} | NOT_FOLLOWED | {"fits": HEAD + TRAINS.format(**FITS)}
+    {name: source for name, (source, *_) in REFUSED.items()}
+    | NOT_FOLLOWED
+    | {
+        "fits": HEAD + TRAINS.format(**FITS),
+        "saved": HEAD + TRAINS.format(**{**FITS, "startup": FITS["startup"] + SAVES}),
+    }
 )
 
 
@@ -67,6 +80,11 @@ def test_what_paddle_refuses_is_a_stop_with_its_line(traced, real, name):
 @pytest.mark.parametrize("name", NOT_FOLLOWED)
 def test_what_is_not_followed_has_no_figure(traced, name):
     assert traced[name]["status"] == "static_graph"
+
+
+def test_programs_are_written_and_read_without_what_is_in_them(traced):
+    assert (traced["saved"]["status"], traced["saved"]["stop"]) == ("ok", None)
+    assert "weights_absent" in traced["saved"]["notes"]
 
 
 def test_the_same_program_without_a_fault_trains(traced):

@@ -119,6 +119,7 @@ def test_the_line_of_a_static_graph_is_named(traced, name, line):
 
 def test_a_model_is_fitted_in_static_mode(traced):
     assert (traced["model"]["status"], traced["model"]["notes"]) == ("ok", ["static_graph_on_cpu"])
+    assert traced["model"]["trainings"]["1"][0] == "Linear"
 
 
 def test_a_graph_that_nothing_runs_trains_nothing(traced):
