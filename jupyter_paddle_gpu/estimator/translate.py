@@ -107,6 +107,11 @@ NOTES: dict[str, Message] = {
             hint="Have it where the job runs.",
         ),
         Message(
+            code="data_hides",
+            text="{wanted} is not on this machine{place}, and what comes behind it did not run.",
+            hint="If a training stands there, have that here and estimate again.",
+        ),
+        Message(
             code="data_described",
             text="Data that is not on this machine was taken to look like this: {answers}.",
             hint="The figure holds for batches of that shape.",
@@ -320,10 +325,12 @@ def note(traced: TracedNote) -> Message:
     code = traced.code + AT_MOST if "most" in params else traced.code
     if code in _SIZED:
         params["size"] = human(int(params["size"]) * int(params.get("most", 1)))  # type: ignore[arg-type]
-    if code in _PLACED:
+    if code in _PLACED or "hides" in params:
         where = {name: params[name] for name in ("cell", "line") if name in params}
         params["place"] = msgspec.structs.replace(_PLACE, params=where) if len(where) == 2 else ""
-    if code == "data_absent":
+    if code == "data_absent" and "hides" in params:
+        code = "data_hides"
+    elif code == "data_absent":
         code = "data_absent_of_set" if "data_set" in params else code if params.get("line") else "data_absent_unplaced"
     return _sentence(NOTES, code, params)
 

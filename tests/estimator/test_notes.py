@@ -45,3 +45,11 @@ def test_a_line_is_told_with_its_cell(tmp_path):
 def test_where_nothing_is_a_cell_no_place_is_told():
     said = note(TracedNote(code="stand_in_branch", params={})).render()
     assert said == "A condition depends on values that are not computed here; one way was assumed."
+
+
+def test_what_comes_behind_absent_data_is_said_not_to_have_run():
+    """Where no step was seen nobody can say that it does without the data."""
+    at = {"cell": 1, "line": 18, "wanted": "no_such_module"}
+    said = note(TracedNote(code="data_absent", params={**at, "hides": 1})).render()
+    assert said.startswith("no_such_module is not on this machine (cell 1, line 18)")
+    assert "does not need it" in note(TracedNote(code="data_absent", params=at)).render()

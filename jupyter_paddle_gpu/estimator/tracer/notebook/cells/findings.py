@@ -187,14 +187,18 @@ class Findings:
         if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
             self.ask({**question, "name": "", "suggestion": None})
 
-    def forget_files(self) -> None:
-        """A step was reached without the data that was looked for: it is no question any more."""
+    def forget_files(self, *, hides: bool = False) -> None:
+        """A step was reached without the data that was looked for, or none is looked for: it is no question any more.
+
+        Args:
+            hides: whether no step was reached, so that one may stand behind what is absent.
+        """
         absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
             wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "")
             at = {"cell": (absent[0]["cell"] or 0) + 1, "line": absent[0]["line"] or 0}
-            self._session.note("data_absent", **at, wanted=wanted)
+            self._session.note("data_absent", **at, wanted=wanted, **({"hides": 1} if hides and wanted else {}))
 
     @property
     def trains(self) -> bool:
@@ -208,7 +212,7 @@ class Findings:
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
         if not self.trains:
-            self.forget_files()  # a lesson on data, where nothing trains
+            self.forget_files(hides=True)  # a lesson on data, where nothing trains, or a training elsewhere
             return
         needs = list(self._data.needs.values())
         if not needs:
