@@ -158,6 +158,8 @@ def _function(patch: Patch, original: Any) -> Any:
         return _misfit(session, original, args, kwargs)
 
     function.__name__, function.__doc__ = getattr(original, "__name__", patch.name), getattr(original, "__doc__", None)
+    if patch.name == "__init__":  # programs choose the arguments of a class by its signature
+        function.__wrapped__ = original  # type: ignore[attr-defined]
     return function
 
 

@@ -75,6 +75,10 @@ model = paddle.Model(network, inputs, [paddle.static.InputSpec([None, 1], "int64
 model.prepare(paddle.optimizer.Adam(parameters=network.parameters()), paddle.nn.CrossEntropyLoss())
 model.fit([(numpy.zeros(20, "float32"), numpy.zeros(1, "int64"))] * 32, batch_size=8)
 """
+CHOSEN = "optimizer = paddle.optimizer.Adam(parameters=model.parameters())"
+CHOOSES = """known = inspect.signature(paddle.optimizer.Adam).parameters
+given = {"parameters": model.parameters(), "learning_rate": 0.1, "momentum": 0.9}
+optimizer = paddle.optimizer.Adam(**{name: value for name, value in given.items() if name in known})"""
 EXPORTED = """
 model = copy.deepcopy(paddle.jit.to_static(model, input_spec=[paddle.static.InputSpec([None, 20])], full_graph=True))
 assert not model.forward.outputs and model.forward.main_program.clone()
@@ -101,6 +105,7 @@ SOURCES = {
     ),
     "checked": "import paddle\npaddle.utils.run_check()" + TRAINING,
     "exported": "import copy" + TRAINING.replace("\noptimizer", EXPORTED, 1),
+    "chosen": "import inspect" + TRAINING.replace(CHOSEN, CHOOSES),
     "missed": LOADS.format(path="required('absent/model.pdparams')"),
 }
 
@@ -152,6 +157,10 @@ def test_a_check_of_the_installation_leaves_the_mode_as_it_was(traced):
 def test_a_trainer_may_look_at_the_graph_of_its_export(traced):
     """Nothing is exported, so that the graph is empty; a copy of the layer trains weights of its own."""
     assert (traced["exported"]["peak"], traced["exported"]["notes"]) == (traced["plain"]["peak"], [])
+
+
+def test_a_program_may_choose_arguments_by_a_signature(traced):
+    assert (traced["chosen"]["peak"], traced["chosen"]["notes"]) == (traced["plain"]["peak"], [])
 
 
 def test_an_error_that_names_an_absent_file_is_not_the_programs(traced):
