@@ -22,6 +22,7 @@ from ..session import paused
 _scratch = Scratch()
 _MIXED = {
     "slice": "oaooaa", "strided_slice": "oaooo", "uniform": "oaooaa", "randint": "aaoaa", "pad": "oao",
+    "split_with_num": "oao",
     "conv2d_transpose": "ooaaaoaaaa", "depthwise_conv2d_transpose": "ooaaaoaaaa", "unpool": "ooaaaoa",
 }  # fmt: skip
 """Operators that take an attribute (a) before one that may be a tensor, and so is an operand (o), as `ops.yaml` has

@@ -129,13 +129,17 @@ def _train(session: Tensors, plan: Lowered, run: Run) -> list[Any]:
     optimizers = list({id(one): one for one in owners if one is not None}.values())
     if not optimizers:
         return run.run(missing)
-    session.note(f"static_graph_on_{session.target}", **call_stack.told())
     found: list[Any] = []
+
+    def step() -> None:
+        found.extend(run.run(missing))
+        session.note(f"static_graph_on_{session.target}", **call_stack.told())
+
     metas = {name: plan.metas[plan.given[name]][0] for name in plan.learns}
     with graphs.running():
         watch.backward_begins([])
         graphs.elements = {hash(name): prod(shape) for name, shape in metas.items()}
-        watch.update(optimizers[0], lambda: found.extend(run.run(missing)))
+        watch.update(optimizers[0], step)
         for optimizer in optimizers[1:]:
             watch.update(optimizer, lambda: None)
     return found
