@@ -23,10 +23,12 @@ def reached(cells: Sequence[str], beside: Iterable[str]) -> list[str]:
     """
     defined: dict[str, list[Defined]] = {}
     open_still: list[ast.AST] = []
-    for source in (*cells, *beside):
-        for statement in parsed(source).body:
-            _sort(statement, defined, open_still)
     found: list[str] = []
+    for source in (*cells, *beside):
+        body = parsed(source).body
+        found += [] if body else [source]  # what is no Python is not known to be out of reach
+        for statement in body:
+            _sort(statement, defined, open_still)
     seen: set[str] = set()
     while open_still:
         node = open_still.pop()

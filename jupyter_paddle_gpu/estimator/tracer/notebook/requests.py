@@ -16,6 +16,7 @@ import numpy as np
 from paddle.base import core
 
 from ..eager.tensors import Tensors
+from ..patches import absent_modules
 from ..patches.data.loaders import Loaders
 from ..step.deadline import Deadline, limited
 from ..step.model_inputs import ModelInputs
@@ -186,10 +187,20 @@ def _without_data(
 
 def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
     """The best way's answer, or, where that has a question for which nothing is suggested, the modules that the program
-    stopped for, if any: they hold what would tell, and can be installed."""
+    stopped for, or those that it went without where no model is known: they hold what would tell, and can be
+    installed."""
+    asked = best["questions"] if best["status"] == "needs_input" else []
+    left = [one for one in asked if one.get("suggestion") is None]
     lacking = [one for one in result["questions"] if one["why"] == "module_missing"]
-    is_open = best["status"] == "needs_input" and any(one.get("suggestion") is None for one in best["questions"])
-    return {**result, "questions": lacking, "paths": []} if lacking and is_open else best
+    if not lacking and any(one["kind"] == "batch" and not one.get("candidates") for one in left):
+        absent = [one for one in best.get("absent_modules", ()) if absent_modules.may_hold_a_model(one["module"])]
+        lacking = [_of_module(one) for one in absent]
+    return {**result, "questions": lacking, "paths": []} if lacking and left else best
+
+
+def _of_module(absent: dict[str, Any]) -> dict[str, Any]:
+    place = {"cell": absent["cell"], "line": absent["line"], "params": {"module": absent["module"]}}
+    return {"name": "", "kind": "value", "why": "module_missing", "suggestion": None, **place}
 
 
 def _is_settled(result: dict[str, Any]) -> bool:

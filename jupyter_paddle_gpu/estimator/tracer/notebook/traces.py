@@ -214,7 +214,7 @@ def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> d
         {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
         for one in result.get("others", ())
     ]
-    stop = None if run is None else _cast(runtime) or run.found.stop or _without_device(runtime)
+    stop = None if run is None else _cast(runtime) or run.found.stop or _ended(runtime)
     return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
 
 
@@ -230,11 +230,11 @@ def _cast(runtime: Runtime) -> dict[str, Any] | None:
     }
 
 
-def _without_device(runtime: Runtime) -> dict[str, Any] | None:
-    """Where the notebook would end for want of a device, although its step could be followed."""
+def _ended(runtime: Runtime) -> dict[str, Any] | None:
+    """Where the notebook would end for want of a device or of samples, although its step could be followed."""
     asked = runtime.of(AbsentDevices).asked
     return (
-        None
+        stops.late(runtime.of(Loaders))
         if asked is None
         else {**stops.stop(asked.cell, asked.line, asked.problem, runtime.of(Loaders)), "device": asked.device}
     )

@@ -178,6 +178,11 @@ def missing(problem: BaseException) -> str | None:
     return None
 
 
+def may_hold_a_model(module: str) -> bool:
+    """Whether a module does more than to watch, as far as its name tells."""
+    return module.partition(".")[0] not in _WATCHES | _PROGRESS
+
+
 def is_gone(problem: BaseException) -> bool:
     """Whether an import names a part that an installed package does not have (`paddle.fluid`, `sklearn.externals`)."""
     top, _, part = (getattr(problem, "name", None) or "").partition(".")

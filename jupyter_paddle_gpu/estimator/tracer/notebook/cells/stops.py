@@ -165,6 +165,11 @@ def stop(cell: int, line: int, problem: BaseException, loaders: Loaders) -> dict
     return {**told, "hangs": True} if problem is loaders.silenced else told
 
 
+def late(loaders: Loaders) -> dict[str, Any] | None:
+    """Where the job would end in its first epoch, for want of samples that a data set counts and does not have."""
+    return None if loaders.late is None else stop(*loaders.late, loaders)
+
+
 def meant(problem: BaseException) -> str:
     """The name that was probably meant, in the words in which Python ends its own tracebacks; empty: none is near."""
     name, names = getattr(problem, "name", None), set()

@@ -107,7 +107,10 @@ class Within(ast.NodeTransformer):
         for name in (*names, *statements.attributes(node)):
             of_tensors = f", {'is_kept' if '.' in name else 'is_tensor'}=True" if name in made else ""
             held = f", lambda: {name}" if name in stored else of_tensors
-            lines += [f"{name} = {stand_ins.UNNAMED}({name.rpartition('.')[2]!r}{held})"]
+            owner, _, own = name.rpartition(".")
+            # What a module has (`os.environ`) is everybody's.
+            of_object = f"if {owner}.__class__.__name__ != 'module': " if owner else ""
+            lines += [f"{of_object}{name} = {stand_ins.UNNAMED}({own!r}{held})"]
         lines += [f"{changing.CHANGED}(lambda: {name}, {method!r})" for name, method in statements.calls(node)]
         of_tensors = ", is_tensor=True" if isinstance(node, ast.Return) and makes_tensors(node.value) else ""
         lines += [f"return {stand_ins.UNNAMED}(''{of_tensors})"] * isinstance(node, ast.Return)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
+from ... import call_stack
 from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
 from ...step.resizing import Resizing
-from ...undecided.absent_data import UNKNOWN_LENGTH
+from ...undecided.absent_data import UNKNOWN_LENGTH, UnseenData
+from .loaders import Loaders
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
@@ -38,6 +41,33 @@ class Text(str):
     """A description in place of a batch."""
 
     __slots__ = ()
+
+
+def look_at_last(loaders: Loaders, loader: Any, size: int) -> None:
+    """Read the last sample as well: a data set that counts more than it has fails there, long after its first batch."""
+    data: Any = loader.dataset
+    sampler: Any = getattr(loader, "batch_sampler", None)
+    is_plain = isinstance(data, paddle.io.Dataset) and not isinstance(data, (paddle.io.IterableDataset, UnseenData))
+    if (
+        not size
+        or loaders.late
+        or not is_plain
+        or not call_stack.is_own(type(data))
+        or type(sampler) is not paddle.io.BatchSampler
+    ):
+        return
+    left_out = len(data) % size if sampler.drop_last else 0
+    before = random.getstate(), np.random.get_state()
+    try:
+        with loaders.reading(loader):
+            data[len(data) - left_out - 1]
+    except IndexError as problem:
+        loaders.late = *call_stack.place(), problem
+    except Exception:  # what is wrong otherwise, the first batch tells
+        loaders.silenced = None
+    finally:
+        random.setstate(before[0])
+        np.random.set_state(before[1])
 
 
 def kinds(loader: Any) -> list[list[Any]]:

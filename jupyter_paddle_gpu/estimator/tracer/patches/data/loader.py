@@ -32,7 +32,7 @@ from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
-from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
+from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, look_at_last, made
 from .loaders import InStep, Loaders
 from .own_datasets import gives_one
 
@@ -239,6 +239,7 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
 
 def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
     """The batch, or one in which every size that is drawn is the largest, where the program itself puts it together."""
+    look_at_last(runtime.of(Loaders), loader, size)
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
     if isinstance(loader.dataset, paddle.io.IterableDataset) or (collate is default_collate_fn and size != 1):
         return batch

@@ -72,6 +72,9 @@ class Loaders:
     """The error that would end the thread that reads for a loader without workers: Paddle prints it, and whoever asked
     for the batch waits for good."""
 
+    late: tuple[int, int, BaseException] | None = None
+    """Cell and line of a loop over a loader whose last samples are not there, and what its data set raises for them."""
+
     @contextmanager
     def reading(self, loader: Any) -> Iterator[None]:
         """While a batch of the loader is put together."""

@@ -127,6 +127,27 @@ optimizer = paddle.optimizer.SGD(parameters=model.parameters())
 for ids, labels in loader:
     paddle.nn.functional.cross_entropy(model(ids), labels).backward(); optimizer.step(); optimizer.clear_grad()
 """
+WITHIN = """
+import paddle
+from no_such_library.models import Sentences
+class Rows(paddle.io.Dataset):
+    def __init__(self, path):
+        self.rows = open(path).read().splitlines()
+    def __len__(self):
+        return len(self.rows)
+    def __getitem__(self, i):
+        return Sentences.read(self.rows[i])
+class Net(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = Sentences.from_pretrained('base')
+    def forward(self, ids):
+        return self.inner(ids)
+loader = paddle.io.DataLoader(Rows('absent.txt'), batch_size=4)
+net = Net()
+for ids, labels in loader:
+    paddle.nn.functional.cross_entropy(net(ids), labels).backward()
+"""
 BETWEEN = """
 import paddle
 net = paddle.nn.Linear(12, 2)
@@ -137,6 +158,14 @@ place = paddle.zeros([2])
 for i in range(4):
     start = (look(place).sum() * 3).astype('int32')
     net(x[:, start:start + 12]).mean().backward(); optimizer.step(); optimizer.clear_grad()
+"""
+CONFIGURED = """
+import json, os, paddle
+def configured():
+    table = json.load(open('absent.json'))
+    os.environ['CUDA_VISIBLE_DEVICES'] = ','.join(str(card) for card in table['cards'])
+    return table
+width = configured()['width']
 """
 CLOUDS = """
 import paddle
@@ -186,7 +215,9 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "a name like an argument's": ({"a.json": '{"width": 6}'}, PARSED + STEP, {"config": "a.json"}),
     "choices": ({}, CHOICE + STEP, {}),
     "a parser's default": ({"options.py": OPTIONS, "reader.py": STORED}, CLOUDS, {}),
+    "a variable of what is not here": ({}, CONFIGURED + STEP, {}),
     "a library": ({}, INSTALLABLE, {}),
+    "a library within a model": ({}, WITHIN, {}),
     "between two unknown places": ({}, BETWEEN, {}),
 }
 
@@ -229,8 +260,13 @@ def test_an_answer_for_an_argument_is_none_for_a_name_that_is_alike(traced):
 
 
 def test_where_nothing_can_be_suggested_what_can_be_installed_is_told(traced):
-    assert (traced["a library"]["status"], traced["a library"]["lacks"]) == ("needs_input", ["no_such_library"])
-    assert len(traced["a library"]["asked"]) == 1
+    for name in ("a library", "a library within a model"):
+        assert (traced[name]["status"], traced[name]["lacks"]) == ("needs_input", ["no_such_library"])
+        assert len(traced[name]["asked"]) == 1
+
+
+def test_an_environment_variable_may_be_set_to_what_is_not_here(traced):
+    assert traced["a variable of what is not here"]["asked"] == [["width", 256, "assumed"]]
 
 
 def test_how_much_lies_between_two_unknown_places_stops_nothing_for_sure(traced):
