@@ -142,10 +142,13 @@ class Run:
             else:
                 found = [(array.shape, array.dtype) for array in operands[index]]
                 given.append(found if isinstance(operand, tuple) else found[0])
-        try:
-            inferred = rebuilding.results(one.operation, given)
-        except rebuilding.CannotRebuildError as problem:
-            raise NotFollowedError(step.name) from problem
+        key = str(given)
+        inferred = one.inferred.get(key)
+        if inferred is None:
+            try:
+                inferred = one.inferred[key] = rebuilding.results(one.operation, given)
+            except rebuilding.CannotRebuildError as problem:
+                raise NotFollowedError(step.name) from problem
         for operand, meta in zip(step.results, inferred, strict=True):
             if isinstance(operand, tuple):
                 told.update(zip(operand, meta, strict=True))

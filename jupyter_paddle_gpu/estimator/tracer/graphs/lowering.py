@@ -45,6 +45,7 @@ class Instruction:
         writes: result by result the operand that it is written over.
         frees: slots that are dropped behind it.
         phase: of a training step.
+        inferred: shapes and types of its results, by those of its operands.
     """
 
     step: Step
@@ -52,6 +53,7 @@ class Instruction:
     writes: dict[int, int]
     frees: tuple[int, ...] = ()
     phase: str = "forward"
+    inferred: dict[str, list[Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -255,11 +257,12 @@ def _overwrite(whole: _Whole, instructions: list[Instruction], fetched: list[int
         for slot in _needed(one):
             if slot not in kept:
                 last[slot] = index
+    ends = set(last.values())
     seen = _Reuse(whole.metas, kept, last)
     for index, one in enumerate(instructions):
         step = one.step
         seen.visited.update(slot for operand in step.operands for slot in slots_of(operand))
-        if not _is_decided(one, seen, target) and index in last.values():
+        if not _is_decided(one, seen, target) and index in ends:
             pairs = _pairs(one, index, seen)
             if pairs:
                 one.writes = pairs

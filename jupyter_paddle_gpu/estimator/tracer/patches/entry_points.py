@@ -24,6 +24,7 @@ from ..memory.arrays import contiguous_strides, new_tensor
 from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
+from ..program.scratch import without_call_stacks
 from ..step.resizing import Resizing
 from ..step.steps import StepWatch
 from ..undecided import absent_data, absent_tensors, unknowns
@@ -215,7 +216,8 @@ def _operator(name: str) -> Callable[..., Any]:
 
     def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if runtime.builds_graph:
-            return original(*args, **kwargs)
+            with without_call_stacks():
+                return original(*args, **kwargs)
         if instead is not None:
             return instead(runtime, original, *args, **kwargs)
         try:

@@ -9,6 +9,7 @@ import paddle
 from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_parallel_optimizer
 
 from ..eager.tensors import Tensors
+from ..program.scratch import without_call_stacks
 from ..session import Session
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
@@ -21,7 +22,8 @@ _ALLOCATIONS = ("_add_accumulator", "_create_master_weight", "_create_global_lea
 def _update(session: Session, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
     graphs = session.of(StaticGraphs)
     if graphs.is_on:
-        made = original(optimizer, *args, **kwargs)
+        with without_call_stacks():
+            made = original(optimizer, *args, **kwargs)
         graphs.updated_by(optimizer, made)
         return made
     return session.of(StepWatch).update(optimizer, lambda: original(optimizer, *args, **kwargs))

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import paddle
@@ -52,12 +53,10 @@ class Scratch:
         switch_tracer = getattr(core, "_switch_tracer")  # noqa: B009 - not in Paddle's stubs
         outer = switch_main_program(self._program)
         switch_tracer(None)
-        # Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it.
-        call_stack, traceback.extract_stack = traceback.extract_stack, _no_call_stack
         try:
-            return call(block)
+            with without_call_stacks():
+                return call(block)
         finally:
-            traceback.extract_stack = call_stack
             switch_tracer(tracer)
             _restore_program(*outer)
             for operation in reversed(block.ops[before:]):
@@ -75,6 +74,16 @@ class Scratch:
         else:
             there[used].set_type(create_shaped_type(there[used].type(), list(shape)))
         return there[used]
+
+
+@contextmanager
+def without_call_stacks() -> Iterator[None]:
+    """Paddle notes Python's call stack with every operation it builds: a third of the time, and nobody reads it."""
+    before, traceback.extract_stack = traceback.extract_stack, _no_call_stack
+    try:
+        yield
+    finally:
+        traceback.extract_stack = before
 
 
 def _no_call_stack(*args: Any, **kwargs: Any) -> traceback.StackSummary:
