@@ -10,6 +10,8 @@ import weakref
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
+from paddle.jit.dy2static.program_translator import ProgramTranslator
+
 
 class Group(NamedTuple):
     """Parameters whose gradients are kept together.
@@ -35,8 +37,11 @@ class Compiled:
             self._layers.append(weakref.ref(layer))
 
     def groups(self) -> dict[int, Group]:
-        """By a parameter's identity the group that it belongs to; of a layer in another one the outer one's."""
+        """By a parameter's identity the group that it belongs to; of a layer in another one the outer one's. None
+        where compiling is switched off (`paddle.jit.enable_to_static(False)`)."""
         found: dict[int, Group] = {}
+        if not self._layers or not ProgramTranslator().enable_to_static:
+            return found
         for known in self._layers:
             layer = known()
             if layer is None:

@@ -49,6 +49,10 @@ SOURCES = {
     "resnet": HEAD + f"paddle.vision.models.resnet18(num_classes=10)\n{WHOLE}{RESNET}",
     "decorated": OWN.format(decorator="@paddle.jit.to_static(full_graph=True)", then="") + ROWS,
     "method": OWN.format(decorator="", then="net.forward = paddle.jit.to_static(net.forward, full_graph=True)") + ROWS,
+    "off": HEAD
+    + f"paddle.vision.models.resnet18(num_classes=10)\n{WHOLE}\npaddle.jit.enable_to_static(False)"
+    + RESNET
+    + "paddle.jit.enable_to_static(True)",
     "lenet-parts": HEAD + f"paddle.vision.models.LeNet()\n{PARTS}{LENET}",
     "resnet-parts": HEAD + f"paddle.vision.models.resnet18(num_classes=10)\n{PARTS}{RESNET}",
 }
@@ -68,7 +72,8 @@ def test_one_that_is_compiled_in_parts_takes_a_little_less(measured, name):
     assert least <= traced["peak"] <= 1.05 * least
 
 
-def test_one_that_is_not_compiled_keeps_each_gradient_as_it_comes(measured):
-    peaks, traced = measured.pair("plain")
+@pytest.mark.parametrize("name", ["plain", "off"])
+def test_one_that_is_not_compiled_keeps_each_gradient_as_it_comes(measured, name):
+    peaks, traced = measured.pair(name)
     assert (traced["notes"], traced["peak"]) == ([], peaks[-1])
     assert traced["peak"] < 0.9 * measured.traced["resnet"]["peak"]
