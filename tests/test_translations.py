@@ -64,6 +64,15 @@ def test_translations_keep_the_fields() -> None:
     assert not wrong, "\n".join(wrong)
 
 
+def test_an_error_keeps_its_own_colon() -> None:
+    """`ZeroDivisionError: division by zero` is what people search for; a full-width colon makes another text of it."""
+    said = re.compile(r"\{(?:name|error|kind)\}: \{(?:value|message)\}")
+    templates = {template: quoted[0] for template in chinese() if (quoted := said.search(template))}
+    assert templates
+    wrong = [template for template, text in templates.items() if any(text not in t for t in chinese()[template])]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_the_catalogue_is_what_the_parts_say() -> None:
     spec = importlib.util.spec_from_file_location("compile_catalogues", LOCALE_FOLDER / "compile.py")
     assert spec and spec.loader
