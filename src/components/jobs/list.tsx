@@ -36,6 +36,8 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
     ...others.filter(({ id }, index) => index < most || id === model.views.expanded?.id)
   ];
   const rest = found.length - shown.length;
+  // Why each of them failed would be more to read than all else: the others say it when they are unfolded.
+  const lastFailed = shown.find(one => 'spec' in one && one.state === 'failed')?.id;
   // Beside a notebook an empty list says nothing: the foot tells where a job goes.
   if (!list.length && (model.views.running || (jobs.isLoaded && model.training))) {
     return null;
@@ -80,6 +82,7 @@ export function JobList({ model }: { model: PanelModel }): JSX.Element | null {
               model={model}
               leaving={jobs.isLeaving(one.id)}
               expanded={model.views.expanded?.id === one.id ? model.views.expanded : null}
+              saysWhy={one.id === lastFailed}
               submitted={model.views.submitted === one.id}
               failure={jobs.failure?.id === one.id ? jobs.failure.error : null}
               when={jobs.moment(one, language)}

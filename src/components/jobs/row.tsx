@@ -22,6 +22,8 @@ interface IItemProps {
   /** It is about to be deleted. */
   leaving: boolean;
   expanded: JobView | null;
+  /** It is the last that failed, which says why without being unfolded. */
+  saysWhy: boolean;
   /** It was submitted just now, maybe by a button that is far from here. */
   submitted: boolean;
   failure: ApiError | null;
@@ -114,7 +116,7 @@ function JobRow(props: IItemProps): JSX.Element {
           )}
         </Note>
       )}
-      {job.state === 'failed' && job.reason && !expanded && (
+      {job.state === 'failed' && job.reason && props.saysWhy && !expanded && (
         <div className="jp-PaddleGpu-jobMore jp-PaddleGpu-jobReason" title={job.reason.hint}>
           {job.reason.message}
         </div>

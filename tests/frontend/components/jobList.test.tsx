@@ -65,6 +65,11 @@ test('what runs is shown first, however old, and then the newest', () => {
   expect(box.textContent).toContain(`Show more (${MANY - 4})`);
 });
 
+test('of several that failed, the last one says why', () => {
+  expect(box.textContent).toContain('Cell 199 failed.');
+  expect(box.textContent).not.toContain('Cell 197 failed.');
+});
+
 test('many that wait are folded away like those that have ended', () => {
   const waiting = Array.from({ length: 20 }, (_, n) => `waiting ${n}`);
   waiting.forEach((id, n) => model.jobs.put(job(id, { created: MANY + n, state: 'queued' })));
