@@ -34,8 +34,8 @@ GRAPHS = (
     Message(
         code="static_graph_on_cpu",
         text="A static graph trains here: the figure is that of Paddle's executor with one operator after the other.",
-        hint="On a CPU its threads run several at once and let memory go a moment later: most real steps of eleven "
-        "programs took from 19 % less to 8 % more, single ones more than that.",
+        hint="On a CPU its threads run several at once and let memory go a moment later: most real steps of twelve "
+        "programs took from 19 % less to 11 % more, single ones more than that.",
     ),
 )
 """Sentences of the notes by code."""

@@ -113,11 +113,35 @@ class Fed:
         found = tensor_values.numbers(self._session, tensor)
         return found if dtype is None else found.astype(dtype)
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> FedRows:
+        return FedRows(np.asarray(self))[index]
+
+
+class FedRows:
+    """Rows of such, as numbers."""
+
+    def __init__(self, numbers: Any) -> None:
+        self._numbers = np.atleast_1d(numbers)
+
+    def shape(self) -> list[int]:
+        """Its sizes."""
+        return list(self._numbers.shape)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return self._numbers if dtype is None else self._numbers.astype(dtype)
+
+    def __getitem__(self, index: Any) -> FedRows:
         real = core.DenseTensor()
-        real.set(np.zeros([1] * len(self.array.shape), self.array.dtype), core.CPUPlace())
-        real[index]  # what Paddle says of an index into one
-        return np.asarray(self)[index]
+        real.set(np.zeros([1] * self._numbers.ndim, self._numbers.dtype), core.CPUPlace())
+        real[_within(index)]  # what Paddle says of an index into one
+        return FedRows(self._numbers[index])
+
+
+def _within(index: Any) -> Any:
+    """The same kind of an index into sizes of one."""
+    if isinstance(index, tuple):
+        return tuple(map(_within, index))
+    return slice(None) if isinstance(index, slice) else 0 if isinstance(index, int) else index
 
 
 def fed(session: Tensors, shape: tuple[int, ...], dtype: str) -> Fed:
