@@ -59,6 +59,23 @@ test('Submit is in view at every width, and nothing is cut', async ({ page, serv
     await expect.poll(scrolls).toBeLessThanOrEqual(1);
     expect((await glance(panel)).words).toBeLessThanOrEqual(120);
   }
+  // Nor with the job of another notebook above the whole estimate.
+  const epochs =
+    'for n in range(1, 601): print(f"epoch {n}/600 loss {1 / n:.4f}"); time.sleep(1)';
+  const { id } = (await server.json('jobs', {
+    path: 'meanwhile.ipynb',
+    content: notebook([`import time\n${epochs}`])
+  })) as { id: string };
+  try {
+    await expect(panel.getByRole('log')).toContainText('epoch 3/600');
+    for (const width of [360, 700]) {
+      await setWidth(page, panel, width);
+      expect((await glance(panel)).words).toBeLessThanOrEqual(120);
+    }
+  } finally {
+    await server.json(`jobs/${id}/cancel`, { force: true });
+    await ended(server, id);
+  }
 });
 
 test('the number follows what is typed, and is there after a reload', async ({

@@ -6,6 +6,7 @@ import type { IJob } from '../../domain';
 import { metric, stopwatch } from '../../format';
 import { metricCharts } from '../../models/job/curves';
 import type { JobView } from '../../models/job/jobView';
+import { isOf } from '../../models/jobs/jobViews';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { useApp, useSignal } from '../common/context';
@@ -31,6 +32,9 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
   if (!job) {
     return null;
   }
+  // Who works in another notebook meanwhile knows, and has its whole estimate to read below.
+  const path = model.training?.source.path;
+  const isHere = path === undefined || isOf(job, path);
   return (
     <section className="jp-PaddleGpu-section jp-mod-whole" aria-label={trans.__('Running')}>
       <ul className="jp-PaddleGpu-jobs">
@@ -53,9 +57,11 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
           <Curve view={view} />
           <JobDevices job={job} model={model} />
           <Tail view={view} running />
-          <Muted as="p" small>
-            {trans.__('Runs on its own: you may close this page.')}
-          </Muted>
+          {isHere && (
+            <Muted as="p" small>
+              {trans.__('Runs on its own: you may close this page.')}
+            </Muted>
+          )}
         </li>
       </ul>
     </section>
