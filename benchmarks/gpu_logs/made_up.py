@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from .models import FUSED_NORM, GPT, LLAMA, PRETRAINING, QWEN
+
 FRAMES, UTTERANCES, PICTURES, MOST_PICTURES = 100, 600, 400, 16384
 TEXTS, TOKENS = 4000, 1100
 OBJECTS, MOST_OBJECTS, CLASSES = 7, 93, 80
@@ -213,11 +215,12 @@ def scenes(root: Path) -> None:
 
 
 def tokens(root: Path) -> None:
-    """PaddleNLP: texts of one token, tokenizers that know four words, and Qwen2.5-0.5B by its published figures."""
+    """PaddleNLP: texts of one token, tokenizers that know four words, and models by their published figures."""
     words = {"<|endoftext|>": 0, "a": 1, "b": 2, "ab": 3}
     for folder, vocabulary, merges in (
         (root / "llm" / "qwen0p5b", "vocab.json", "merges.txt"),
         (root / "llm" / "gpt2medium", "vocab.json", "merges.txt"),
+        (root / "llm" / "llama13b", "vocab.json", "merges.txt"),
         (root / "slm" / "model_zoo" / "gpt-3", "gpt2-vocab.json", "gpt2-merges.txt"),
     ):
         folder.mkdir(parents=True, exist_ok=True)
@@ -231,13 +234,18 @@ def tokens(root: Path) -> None:
     (gpt / "data").mkdir(exist_ok=True)
     np.save(gpt / "data" / "made_ids.npy", np.ones(TEXTS * TOKENS, "uint16"))
     np.savez(gpt / "data" / "made_idx.npz", lens=np.full(TEXTS, TOKENS, "int32"))
-    for name, tokenizer_class, model in (("qwen0p5b", "Qwen2Tokenizer", QWEN), ("gpt2medium", "GPTTokenizer", GPT)):
+    for name, tokenizer_class, model in (
+        ("qwen0p5b", "Qwen2Tokenizer", QWEN),
+        ("gpt2medium", "GPTTokenizer", GPT),
+        ("llama13b", "GPTTokenizer", LLAMA),  # its own asks for a file of SentencePiece
+    ):
         ends = {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "unk_token": "<|endoftext|>"}
         (root / "llm" / name / "config.json").write_text(json.dumps(model))
         (root / "llm" / name / "tokenizer_config.json").write_text(
             json.dumps({"tokenizer_class": tokenizer_class, **ends})
         )
     (root / "llm" / "config" / "qwen" / "gpu_logs.json").write_text(json.dumps(PRETRAINING))
+    (root / "fused_ln.py").write_text(FUSED_NORM)
     sys.path.insert(0, str(root))
     from paddlenlp.data import indexed_dataset
 
@@ -361,30 +369,6 @@ SMALLER_GENERATOR = """\
         )
 """
 """As `ernie-health-chinese-generator` of 2022; since 2023 it is as large as the discriminator."""
-QWEN = {
-    "architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2", "vocab_size": 151936, "hidden_size": 896,
-    "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14, "num_key_value_heads": 2,
-    "max_position_embeddings": 32768, "rope_theta": 1000000.0, "rms_norm_eps": 1e-6, "tie_word_embeddings": True,
-}  # fmt: skip
-GPT = {
-    "architectures": ["GPTForCausalLM"], "model_type": "gpt", "vocab_size": 50304, "hidden_size": 1024,
-    "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096, "hidden_act": "gelu",
-    "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1, "max_position_embeddings": 1024,
-    "type_vocab_size": 1, "initializer_range": 0.02, "eos_token_id": 0, "eol_token_id": 0,
-}  # fmt: skip
-"""`gpt2-medium-en` of the trainer's `gpt/configuration.py`."""
-PRETRAINING = {
-    "model_name_or_path": "./qwen0p5b", "tokenizer_name_or_path": "./qwen0p5b", "input_dir": "./data",
-    "output_dir": "./checkpoints/made_up", "per_device_train_batch_size": 1, "per_device_eval_batch_size": 2,
-    "sharding": "stage2", "use_flash_attention": False, "use_fused_rms_norm": False, "max_seq_length": 1024,
-    "learning_rate": 3e-05, "min_learning_rate": 3e-06, "warmup_steps": 30, "logging_steps": 1, "max_steps": 10000,
-    "save_steps": 5000, "eval_steps": 1000, "weight_decay": 0.01, "fp16": True, "fp16_opt_level": "O2",
-    "max_grad_norm": 1.0, "dataloader_num_workers": 1, "continue_training": 0, "do_train": True, "do_eval": True,
-    "do_predict": True, "disable_tqdm": True, "recompute": False, "distributed_dataloader": 1,
-    "unified_checkpoint": True, "report_to": "none",
-}  # fmt: skip
-"""What decides of the trainer's own file; of VisualDL's writer nothing is asked."""
-
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
     "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
