@@ -48,11 +48,11 @@ OF_SCRIPT = {
             text="An estimate does without the data of {data_set} (line {line}); the training step does not need it.",
         )
     ),
-    "Cell {cell}, line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an executor runs "
-    "later, and there is no training step to follow.": Message(
+    "Cell {cell}, line {line} does something with a static graph (paddle.enable_static()) that is not followed, so "
+    "there is no training step to show.": Message(
         code="script",
-        text="Line {line} is in static mode (paddle.enable_static()): it belongs to a graph that an executor runs "
-        "later, and there is no training step to follow.",
+        text="Line {line} does something with a static graph (paddle.enable_static()) that is not followed, so there "
+        "is no training step to show.",
     ),
     "Cell {cell}, line {line} belongs to a static graph, which is not followed: the figure is for the training in "
     "dynamic mode.": Message(

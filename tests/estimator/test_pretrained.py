@@ -67,15 +67,18 @@ def library():
 
 @pytest.fixture
 def estimated(tmp_path, library):
-    folder = tmp_path / "notebook"
-    (folder / "paddlenlp" / "transformers").mkdir(parents=True)
-    (folder / "paddlenlp" / "__init__.py").write_text("")
-    (folder / "paddlenlp" / "transformers" / "__init__.py").write_text("")
-    (folder / "paddlenlp" / "transformers" / "model_utils.py").write_text(library)
+    folder, installed = tmp_path / "notebook", tmp_path / "site-packages"
+    folder.mkdir()
+    (installed / "paddlenlp" / "transformers").mkdir(parents=True)
+    (installed / "paddlenlp" / "__init__.py").write_text("")
+    (installed / "paddlenlp" / "transformers" / "__init__.py").write_text("")
+    (installed / "paddlenlp" / "transformers" / "model_utils.py").write_text(library)
     service = EstimateService(EstimateSettings(calibration=tmp_path / "data" / "calibration.json"))
 
     def ask(model: str):
-        cell = CodeCell(index=0, id="a", source=TRAIN.format(model=model))
+        cell = CodeCell(
+            index=0, id="a", source=f"import sys\nsys.path.append({str(installed)!r})" + TRAIN.format(model=model)
+        )
         known = NotebookFacts(
             kernel_name="python3", cells=(cell,), language="python", imports_paddle=True, loop="custom"
         )

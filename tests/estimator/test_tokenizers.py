@@ -75,10 +75,11 @@ for step in range(4):
 
 @pytest.fixture
 def estimated(tmp_path):
-    folder = tmp_path / "notebook"
-    package = folder / "paddlenlp" / "transformers"
+    folder, installed = tmp_path / "notebook", tmp_path / "site-packages"
+    folder.mkdir()
+    package = installed / "paddlenlp" / "transformers"
     (package / "bert").mkdir(parents=True)
-    for place in (folder / "paddlenlp", package, package / "bert"):
+    for place in (installed / "paddlenlp", package, package / "bert"):
         (place / "__init__.py").write_text("")
     (package / "tokenizer_utils_base.py").write_text(BASE)
     (package / "bert" / "tokenizer.py").write_text(TOKENIZER)
@@ -86,7 +87,9 @@ def estimated(tmp_path):
     service = EstimateService(EstimateSettings(calibration=tmp_path / "data" / "calibration.json"))
 
     def ask(tokenizer: str, texts: list[str]):
-        source = TRAIN.replace("TOKENIZER", tokenizer).replace("TEXTS", repr(texts))
+        source = f"import sys\nsys.path.append({str(installed)!r})" + TRAIN.replace("TOKENIZER", tokenizer).replace(
+            "TEXTS", repr(texts)
+        )
         cell = CodeCell(index=0, id="a", source=source)
         known = NotebookFacts(
             kernel_name="python3", cells=(cell,), language="python", imports_paddle=True, loop="custom"

@@ -172,6 +172,7 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
     excluded_layers: Any = None,
 ) -> Any:
     """`paddle.amp.decorate`; `save_dtype` changes only what is saved."""
+    _check(runtime)
     if _active(runtime, level, dtype) and level == "O2":
         runtime.of(Precision).seen = "O2"
         several = list(models) if isinstance(models, (list, tuple)) else [models]
@@ -183,6 +184,16 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
             if optimizer is not None and master_weight is not False:
                 optimizer._multi_precision = True
     return models if optimizers is None else (models, optimizers)
+
+
+def _check(runtime: Tensors) -> None:
+    """Mixed precision of a static graph hangs on the device that Paddle finds, which is a CPU here: it is not followed.
+
+    Raises:
+        StaticGraphError: in static mode.
+    """
+    if runtime.builds_graph and runtime.in_graph is not None:
+        runtime.in_graph()
 
 
 def _active(runtime: Tensors, level: str, dtype: str) -> bool:
@@ -201,6 +212,8 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     use_promote: bool = True,
 ) -> Any:
     """`paddle.amp.auto_cast`."""
+    if enable:  # Paddle's own optimizers call it without
+        _check(runtime)
     precision = runtime.of(Precision)
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
@@ -216,6 +229,7 @@ def grad_scaler(runtime: Tensors, original: Any, scaler: Any, enable: bool = Tru
 
     Its figures are single elements; no step is left out for infinite gradients.
     """
+    _check(runtime)
     original(scaler, enable, *args, **kwargs)
     if enable and runtime.target == "gpu":
         scaler._scale = paddle.ones([1], "float32")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
 from ..memory.ledger import Ledger
@@ -27,6 +27,7 @@ class Tensors(Session):
         resize: another size of data that is asked for: the arguments of an operator that makes some.
         differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
         builds_graph: static mode is on: operators are put into a program of Paddle's own.
+        in_graph: called in static mode by what is not followed in it.
         reads_by_brackets: `x[index]` runs, which eager mode does by other kernels than `gather_nd`: they keep a strided
             index.
     """
@@ -36,6 +37,7 @@ class Tensors(Session):
         self.ledger = Ledger()
         self.inference = inference
         self.before_call: Callable[[], None] | None = None
+        self.in_graph: Callable[[], NoReturn] | None = None
         self.evaluate: Callable[[Value], Any] | None = None
         self.convert: Convert | None = None
         self.resize: Resize | None = None

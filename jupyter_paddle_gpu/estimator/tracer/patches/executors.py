@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import paddle
-from paddle.amp.grad_scaler import AmpScaler
 from paddle.base import core
 from paddle.base.executor import has_fetch_operations_and_is_startup_program
 from paddle.hapi.model import StaticPIRGraphAdapter
@@ -201,14 +200,6 @@ def _unread(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs
     return None
 
 
-def _in_low_precision(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Mixed precision of a graph: what is built hangs on the device that Paddle finds, which is a CPU here."""
-    is_off = next(iter(args), kwargs.get("enable", True)) is False  # as Paddle's own optimizers call it
-    if session.builds_graph and not is_off:
-        session.of(StaticGraphs).refused()
-    return original(*args, **kwargs)
-
-
 def patches() -> Iterator[Patch]:
     """What runs a program, and what it is not built with here."""
     yield Patch(paddle.static.Executor, "run", _run)
@@ -220,5 +211,3 @@ def patches() -> Iterator[Patch]:
         yield Patch(paddle.static, name, _unwritten)
     for name in ("load", "set_program_state"):
         yield Patch(paddle.static, name, _unread)
-    for owner, name in ((paddle.amp, "auto_cast"), (paddle.amp, "decorate"), (AmpScaler, "__init__")):
-        yield Patch(owner, name, _in_low_precision)

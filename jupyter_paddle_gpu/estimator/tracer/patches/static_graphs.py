@@ -28,7 +28,7 @@ def _enable(session: Tensors, original: Callable[..., Any]) -> None:
     original()
     if not paddle.framework.in_pir_mode() or os.environ.get(_NEW_PROGRAMS, "").lower() in _OFF:
         session.of(StaticGraphs).refused()  # programs of the old kind, whatever this process was started with
-    session.builds_graph = True
+    session.builds_graph, session.in_graph = True, session.of(StaticGraphs).refused
     session.of(StaticGraphs).enter()
 
 
