@@ -204,7 +204,7 @@ def test_a_published_number_is_that_of_the_thing_which_is_asked_for(name, size):
     from jupyter_paddle_gpu.estimator.tracer.undecided.needs import Need
 
     need = Need(name, "value", "number_unseen", 1, 1)
-    assert list(published(need, "open('./work/ml-1m/movies.dat')")) == [(size, True)]
+    assert list(published(need, "open('./ml-1m/movies.dat')")) == [(size, True)]
 
 
 def test_lists_of_rows_are_as_wide_as_the_program_shapes_them(answered):
