@@ -141,11 +141,12 @@ def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> 
     run = execute(
         "import argparse\ndef read():\n    parser = argparse.ArgumentParser()\n"
         "    parser.add_argument('--batch-size', type=int, required=True)\n    parser.add_argument('path')\n"
-        "    return parser.parse_args([])\nprint(read().batch_size, read().path, int(input('rows')))",
-        sets={"batch_size": 64, "path": "a.csv", "input": 3},
+        "    parser.add_argument(*('-e', '--rounds'), dest='epochs', type=int, required=True)\n"
+        "    return parser.parse_args([])\nprint(read().batch_size, read().path, read().epochs, int(input('rows')))",
+        sets={"batch_size": 64, "path": "a.csv", "epochs": 5, "input": 3},
         shell=shell,
     )
-    assert run.stream(0) == "64 a.csv 3\n", run.log
+    assert run.stream(0) == "64 a.csv 5 3\n", run.log
 
 
 def test_await_at_top_level(execute: Execute, shell: str) -> None:

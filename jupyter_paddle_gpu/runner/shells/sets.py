@@ -132,9 +132,10 @@ class Outside(ast.NodeTransformer):
         name = next((name for name in _names_of(node) if name in self._values), None)
         if name is None:
             return
-        left_out = {"required", "default"} | (set() if flags[0].startswith("-") else {"nargs"})
+        is_positional = bool(flags) and not flags[0].startswith("-")  # `*FLAGS, dest=` has none to be seen
+        left_out = {"required", "default"} | ({"nargs"} if is_positional else set())
         node.keywords = [word for word in node.keywords if word.arg not in left_out]
-        if not flags[0].startswith("-"):
+        if is_positional:
             node.keywords.append(
                 ast.keyword(arg="nargs", value=ast.copy_location(ast.Constant(value="?", kind=None), node))
             )
