@@ -250,9 +250,9 @@ export class Api {
     return this._url(`jobs/${encodeURIComponent(id)}/${what}`) + language;
   }
 
-  /** Where the whole log can be downloaded as text. */
-  logFileUrl(id: string): string {
-    return this._url(`jobs/${encodeURIComponent(id)}/log/file`);
+  /** Where the whole log of a process can be downloaded as text. */
+  logFileUrl(id: string, rank = 0): string {
+    return this._url(`jobs/${encodeURIComponent(id)}/log/file`) + (rank ? `?rank=${rank}` : '');
   }
 
   /** Address of the socket that sends device samples, job changes and log lines. */

@@ -602,7 +602,7 @@ export interface paths {
             };
             cookie?: never;
         };
-        /** The whole log as text */
+        /** The whole log of a process as text */
         get: operations["getLogFile"];
         put?: never;
         post?: never;
@@ -2311,6 +2311,7 @@ export interface components {
          *
          *     Attributes:
          *         reason: how it ended, a code of `domain.jobs.reasons`.
+         *         rank: of a training by several processes the one whose word this is: the one that failed first, else 0.
          *         signal: the signal that ended the notebook's process, where one did.
          *         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
          *         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
@@ -2327,6 +2328,8 @@ export interface components {
         JobResult: {
             /** @default  */
             reason: string;
+            /** @default 0 */
+            rank: number;
             /** @default null */
             exit_code: number | null;
             /** @default null */
@@ -4869,7 +4872,10 @@ export interface operations {
     };
     getLogFile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Of this process of a distributed training; the first one's is the job's */
+                rank?: number;
+            };
             header?: never;
             path: {
                 id: string;

@@ -216,19 +216,20 @@ class LogHandler(PaddleGpuHandler):
 
 
 class LogFileHandler(PaddleGpuHandler):
-    """GET jobs/<id>/log/file."""
+    """GET jobs/<id>/log/file?rank=<n>."""
 
     @permitted("read")
     async def get(self, job_id: str) -> None:
-        """Answer the whole log as plain text, sent piece by piece."""
+        """Answer the whole log of a process as plain text, sent piece by piece."""
         jobs = self.services.jobs
+        rank = self.whole_number("rank", 0, highest=MOST_RANKS)
         job = await self.context.call(jobs.get, job_id)
         self.set_header("Content-Type", "text/plain; charset=utf-8")
-        self.set_header("Content-Disposition", saved_as(job, ".log"))
+        self.set_header("Content-Disposition", saved_as(job, f".rank-{rank}.log" if rank else ".log"))
         since = 0
 
         def piece() -> tuple[bytes, int]:
-            page = jobs.log(job_id, since, LOG_PAGE_HIGHEST)
+            page = jobs.log(job_id, since, LOG_PAGE_HIGHEST, rank)
             return "".join(f"{line.text}\n" for line in page.lines).encode(), page.next
 
         while True:

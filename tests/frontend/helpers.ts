@@ -33,10 +33,11 @@ export class LogServer {
 
   readonly fetch = (since: number, limit: number): Promise<ILogPage> => {
     this.asked.push([since, limit]);
-    const lines = this.lines.slice(since, since + limit);
+    const from = since < 0 ? Math.max(0, this.lines.length + since) : since;
+    const lines = this.lines.slice(from, from + limit);
     return Promise.resolve({
       lines,
-      next: since + lines.length,
+      next: from + lines.length,
       total: this.lines.length,
       ended: this.ended
     });

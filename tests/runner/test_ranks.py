@@ -90,6 +90,7 @@ def test_where_one_fails_the_others_are_stopped_and_the_job_says_which_error_it_
     ending = ended(run)
     assert (ending.state, ending.reason.code) == ("failed", "cell_error")
     assert "bad shard" in ending.reason.render() and "--rank 1" in ending.reason.render_hint()
+    assert ending.result is not None and ending.result.rank == 1
 
 
 @pytest.mark.parametrize(

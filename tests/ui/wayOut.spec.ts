@@ -1,15 +1,50 @@
-/** A training that fits no card here: the sentence, the way out that leads on, and whoever insists; in Chinese as well. */
+/**
+ * Beside two cards. A training that fits neither: the sentence, the way out that leads on, and whoever insists; in Chinese
+ * as well. One of two processes, of which one fails: what each has written.
+ */
+
+import { writeFileSync } from 'fs';
+import { join } from 'path';
 
 import { faults } from './axe';
 import { SMALL_CARDS } from './cards';
-import { expect, jobRow, openLab, openPanel, test, turnTo } from './fixtures';
+import {
+  command,
+  expect,
+  jobRow,
+  openLab,
+  openNotebook,
+  openPanel,
+  test,
+  turnTo
+} from './fixtures';
+import { notebook } from './server';
 import { CARD_STATES, furnishCards } from './states/cards';
-import { bring, enter, LANGUAGE, PANEL } from './states/panel';
+import { bring, enter, LANGUAGE, PANEL, submitted } from './states/panel';
 
 test.use({ serverOptions: { cards: SMALL_CARDS }, sharesPage: true });
 
 /** Words of ours that would stand there in English. */
 const ENGLISH = /Estimate|Submit|Jobs|machine|epoch|processor|batch size|fits/;
+
+/** Lines that the second process writes before it waits; more than is fetched at once. */
+const WRITTEN = 3_000;
+/** Read as one that trains in several processes; what it does is quick, and needs none. */
+const SHARDS = `import os, sys, time
+if "NEVER" in os.environ:
+    import paddle
+    net = paddle.DataParallel(paddle.nn.Linear(1, 1))
+rank = os.environ.get("PADDLE_TRAINER_ID")
+if rank == "1":
+    for line in range(${WRITTEN}):
+        print("shard", line, "of the second")
+    sys.stdout.flush()
+while os.path.exists("hold"):
+    time.sleep(0.05)
+if rank == "1":
+    print("let go", flush=True)
+    raise ValueError("bad shard")
+time.sleep(600)`;
 
 // First, while there is no job whose own lines are English.
 test('panel, server and commands speak Chinese, also of what fits nothing', async ({
@@ -55,6 +90,69 @@ test('no state beside cards has a fault', async ({ page, server }) => {
       expect.soft(await faults(page, part), name).toEqual([]);
     });
   }
+});
+
+test('the log of each process is whole, live and searched, and leads to its error', async ({
+  page,
+  server
+}) => {
+  writeFileSync(join(server.root, 'shards.ipynb'), JSON.stringify(notebook([SHARDS])));
+  server.hold(true);
+  const id = await submitted(server, 'shards.ipynb', { resources: { gpus: 2 } });
+  await openNotebook(page, server, 'shards.ipynb');
+  await command(page, 'paddle-gpu:open-job', { id });
+  const view = page.locator('.jp-PaddleGpu-view');
+  await view.getByRole('tab', { name: 'Ranks' }).click();
+  const newest = view.getByRole('log', { name: 'Last lines of rank 1' });
+  await expect(newest).toContainText(`shard ${WRITTEN - 1} of the second`);
+  await view.getByRole('button', { name: 'Open the log of rank 1' }).click();
+
+  await expect(view.getByRole('tab', { name: 'Log' })).toHaveAttribute('aria-selected', 'true');
+  const rank = view.getByRole('combobox', { name: 'Rank' });
+  await expect(rank).toHaveValue('1');
+  const log = view.getByRole('log');
+  await expect(log).toContainText(`shard ${WRITTEN - 1} of the second`);
+  // All of it is there to be searched, also what was not drawn yet.
+  await view.getByRole('searchbox').fill('shard 17 of');
+  await expect(view.getByRole('search')).toContainText('1 of 1');
+  await expect(log.locator('mark')).toHaveText('shard 17 of');
+  await view.getByRole('searchbox').fill('');
+  await view.getByRole('checkbox', { name: 'Follow' }).check();
+
+  // What comes now is drawn as it comes.
+  server.hold(false);
+  await expect(log).toContainText('let go');
+  const jump = view.getByRole('button', { name: 'Jump to the error' });
+  await expect(jump).toBeVisible();
+
+  // By keyboard to the first one's, which was only stopped, and by the error back; kept while other tabs are looked at.
+  await rank.press('ArrowUp');
+  await expect(rank).toBeFocused();
+  await expect(rank).toHaveValue('0');
+  await expect(log).not.toContainText('of the second');
+  await jump.click();
+  await expect(rank).toHaveValue('1');
+  await expect(log.locator('.jp-mod-found')).toContainText('Traceback');
+  await view.getByRole('tab', { name: 'Overview' }).click();
+  await view.getByRole('tab', { name: 'Log' }).click();
+  await expect(rank).toHaveValue('1');
+  const link = await view.getByRole('link', { name: 'Download' }).getAttribute('href');
+  const file = await (await fetch(new URL(link ?? '', server.url))).text();
+  expect(file.split('\n').filter(line => /^shard \d+ of the second$/.test(line))).toHaveLength(
+    WRITTEN
+  );
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  await view.getByRole('button', { name: 'Copy', exact: true }).click();
+  await expect(view.getByRole('button', { name: 'Copied' })).toBeVisible();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+    'ValueError: bad shard'
+  );
+
+  // A line of its traceback leads to the cell of the source.
+  await view.getByRole('button', { name: 'cell 1, line 14', exact: true }).first().click();
+  await expect(page.locator('.jp-NotebookPanel:visible .jp-Cell.jp-mod-active')).toContainText(
+    'bad shard'
+  );
 });
 
 test('a batch that fits is one click away, and so is to insist', async ({ page, server }) => {

@@ -228,6 +228,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     Attributes:
         reason: how it ended, a code of `domain.jobs.reasons`.
+        rank: of a training by several processes the one whose word this is: the one that failed first, else 0.
         signal: the signal that ended the notebook's process, where one did.
         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
@@ -243,6 +244,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     reason: str = ""
+    rank: int = 0
     exit_code: int | None = None
     signal: int | None = None
     seconds: float | None = None

@@ -21,7 +21,7 @@ _TRACEBACK = 100_000
 _METRICS = 50
 _METRIC_NAME = 80
 
-_OURS = ("failure", "statistics", "notes", "rank_allocated_bytes")
+_OURS = ("rank", "failure", "statistics", "notes", "rank_allocated_bytes")
 """What a result may not say of itself, or is read by itself."""
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -51,7 +51,7 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     if failed is not None and (raw is None or raw.get("reason") in _OF_A_STOP or _is_cause(failed[1], raw)):
         rank, raw = failed
     if raw is not None:
-        result = _together(untrusted.result(raw), folder if not rank else None)
+        result = _together(msgspec.structs.replace(untrusted.result(raw), rank=rank), folder if not rank else None)
         reason = reasons.of_rank(_reason(job, raw, result), job.id, rank)
         if result.reason in _OF_A_STOP:
             # The engine may know better who ended it: the limit of a container's memory, a daemon that was restarted.

@@ -23,6 +23,9 @@ import { NotebookTab } from './notebookTab';
 import { rankCount, Ranks } from './ranks';
 import { UseCards } from './useCards';
 
+/** Lines of the log on the overview. */
+const LINES = 12;
+
 type Tab = 'overview' | 'log' | 'memory' | 'notebook' | 'ranks' | 'details';
 
 /** Go to the job's source notebook or to its executed copy, at a cell where one is named, and at a line in it. */
@@ -164,6 +167,7 @@ function useLook(model: JobView, job: IJob): void {
 
 /** Everything at a glance, in as many columns as there is room for. */
 function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JSX.Element {
+  const { trans } = useApp();
   const { model, job, openLog } = props;
   useLook(model, job);
   // That nothing was recorded is the last that one asks.
@@ -173,7 +177,17 @@ function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JS
     <div className="jp-PaddleGpu-cards">
       <MetricCards model={model} job={job} />
       {isUsed && use}
-      <LogTail model={model} open={openLog} />
+      <LogTail
+        title={trans.__('Log')}
+        label={trans.__('Last lines of the log')}
+        log={model.log}
+        count={LINES}
+        aside={
+          <Button look="link" onClick={openLog}>
+            {trans.__('Open the log')}
+          </Button>
+        }
+      />
       <Facts model={model} job={job} />
       <Figures model={model} job={job} />
       {!isUsed && use}

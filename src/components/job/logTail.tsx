@@ -1,21 +1,26 @@
-/** The newest lines of the log on the overview, as they come. */
+/** The newest lines of a log as they come: on the overview, and of each process of a distributed training. */
 
 import * as React from 'react';
 
 import { clock } from '../../format';
-import type { JobView } from '../../models/job/jobView';
+import type { LogStore } from '../../models/job/log';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
-import { Button, Muted } from '../common/pieces';
+import { Muted } from '../common/pieces';
 import { Card } from './card';
 
-const LINES = 12;
-
-export function LogTail(props: { model: JobView; open: () => void }): JSX.Element {
+export function LogTail(props: {
+  title: string;
+  /** How the lines are called for those who hear it. */
+  label: string;
+  log: LogStore;
+  count: number;
+  aside: React.ReactNode;
+}): JSX.Element {
   const { trans } = useApp();
-  const { model, open } = props;
-  useSignal(model.log.changed);
-  const lines = model.log.tail(LINES);
+  const { title, label, log, count, aside } = props;
+  useSignal(log.changed);
+  const lines = log.tail(count);
   const box = React.useRef<HTMLDivElement>(null);
   const newest = lines.at(-1)?.n;
   React.useLayoutEffect(() => {
@@ -24,22 +29,8 @@ export function LogTail(props: { model: JobView; open: () => void }): JSX.Elemen
     }
   }, [newest]);
   return (
-    <Card
-      title={trans.__('Log')}
-      wide
-      aside={
-        <Button look="link" onClick={open}>
-          {trans.__('Open the log')}
-        </Button>
-      }
-    >
-      <div
-        className="jp-PaddleGpu-tail"
-        role="log"
-        aria-label={trans.__('Last lines of the log')}
-        tabIndex={0}
-        ref={box}
-      >
+    <Card title={title} wide aside={aside}>
+      <div className="jp-PaddleGpu-tail" role="log" aria-label={label} tabIndex={0} ref={box}>
         {lines.map(line => (
           <div key={line.n} className="jp-PaddleGpu-tailLine">
             <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>
@@ -48,9 +39,9 @@ export function LogTail(props: { model: JobView; open: () => void }): JSX.Elemen
         ))}
         {!lines.length && (
           <Muted as="div">
-            {!model.log.isOpen
-              ? trans.__('Reading the log…')
-              : model.log.ended
+            {!log.isOpen
+              ? (log.error?.message ?? trans.__('Reading the log…'))
+              : log.ended
                 ? trans.__('Nothing was printed.')
                 : trans.__('Nothing printed yet.')}
           </Muted>

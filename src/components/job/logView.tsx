@@ -5,12 +5,14 @@ import * as React from 'react';
 import { clock, group } from '../../format';
 import type { IFigure, IPlace } from '../../domain';
 import { filePlace, type IFilePlace } from '../../models/job/files';
+import type { JobLog } from '../../models/job/jobLog';
 import type { JobView } from '../../models/job/jobView';
 import { MATCHES_KEPT } from '../../models/job/search';
-import { Button, Muted, Space } from '../common/pieces';
+import { Button, List, Muted, Space } from '../common/pieces';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
 import { address } from './figures';
+import { rankCount, useLog } from './ranks';
 
 /** Height of a row in pixels, as the style sheet has it. */
 const ROW = 18;
@@ -32,8 +34,11 @@ export function LogView(props: {
 }): JSX.Element {
   const { trans } = useApp();
   const { model, openPlace, openFile } = props;
-  const notebook = model.job?.spec.notebook ?? '';
-  const { log, search } = model;
+  const { job } = model;
+  const [rank, setRank] = React.useState(model.rank);
+  const notebook = job?.spec.notebook ?? '';
+  const source = useLog(model, rank);
+  const { lines: log, search } = source;
   const [shown, setShown] = React.useState<number | null>(null);
   useSignal(log.changed);
   useSignal(search.changed);
@@ -43,6 +48,20 @@ export function LogView(props: {
   const [follow, setFollow] = React.useState(true);
   const [times, setTimes] = React.useState(true);
   const [picture, setPicture] = React.useState<IShownPicture | null>(null);
+  const turn = (to: number) => {
+    setRank((model.rank = to));
+    setShown(null);
+    setPicture(null);
+    setFollow(true);
+  };
+  const jump = async () => {
+    // Where one process failed the others were only stopped.
+    const failed = job?.result?.rank ?? 0;
+    if (failed !== rank) {
+      turn(failed);
+    }
+    setShown(await model.logOf(failed).errorLine());
+  };
   const show = async (line: number, place: IPlace) => {
     await model.readFigures();
     const found = model.figures.find(
@@ -125,22 +144,32 @@ export function LogView(props: {
   return (
     <div className="jp-PaddleGpu-logView">
       <div className="jp-PaddleGpu-row jp-PaddleGpu-logTools">
-        <SearchBox model={model} />
+        {job && rankCount(job) > 1 && (
+          <List
+            aria-label={trans.__('Rank')}
+            value={rank}
+            onChange={event => turn(Number(event.target.value))}
+          >
+            {Array.from({ length: rankCount(job) }, (_, each) => (
+              <option key={each} value={each}>
+                {trans.__('Rank %1', each)}
+              </option>
+            ))}
+          </List>
+        )}
+        <SearchBox key={rank} source={source} />
         <Muted>
           {trans
             ._n('%1 line', '%1 lines', log.total)
             .replace(String(log.total), group(log.total))}
         </Muted>
         <Space />
-        {model.job?.result?.failure && (
-          <Button
-            look="link"
-            onClick={() => void model.errorLine().then(line => setShown(line))}
-          >
+        {job?.result?.failure && (
+          <Button look="link" onClick={() => void jump()}>
             {trans.__('Jump to the error')}
           </Button>
         )}
-        <CopyButton model={model} />
+        <CopyButton source={source} />
         <label className="jp-PaddleGpu-check">
           <input type="checkbox" checked={times} onChange={() => setTimes(!times)} />
           {trans.__('Times')}
@@ -149,7 +178,7 @@ export function LogView(props: {
           <input type="checkbox" checked={follow} onChange={() => setFollow(!follow)} />
           {trans.__('Follow')}
         </label>
-        <a className="jp-PaddleGpu-button jp-mod-link" href={model.logFileUrl} download>
+        <a className="jp-PaddleGpu-button jp-mod-link" href={source.fileUrl} download>
           {trans.__('Download')}
         </a>
       </div>
@@ -264,11 +293,11 @@ function Picture(props: { figure: IFigure | null; close: () => void }): JSX.Elem
 }
 
 /** Copies the end of the log, as plain text. */
-function CopyButton({ model }: { model: JobView }): JSX.Element {
+function CopyButton({ source }: { source: JobLog }): JSX.Element {
   const { trans } = useApp();
   const [copied, setCopied] = React.useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(await model.logText());
+    await navigator.clipboard.writeText(await source.text());
     setCopied(true);
     window.setTimeout(() => setCopied(false), 2_000);
   };
@@ -283,9 +312,9 @@ function CopyButton({ model }: { model: JobView }): JSX.Element {
   );
 }
 
-function SearchBox({ model }: { model: JobView }): JSX.Element {
+function SearchBox({ source }: { source: JobLog }): JSX.Element {
   const { trans } = useApp();
-  const { log, search } = model;
+  const { lines: log, search } = source;
   const [word, setWord] = React.useState(search.query);
   const submit = (back: boolean) => {
     if (word !== search.query) {

@@ -9,19 +9,15 @@ import {
   type IFigure,
   type IJob,
   type IJobMetrics,
-  type ILogLine,
   type IJobStatistics,
   isEnded
 } from '../../domain';
 import type { EventStream, ILogChunk } from '../../events';
 import type { Jobs } from '../jobs/jobs';
-import { LogStore } from './log';
+import { JobLog } from './jobLog';
+import type { LogStore } from './log';
 import { Polled } from './polled';
 import { lastRun } from '../jobs/runs';
-import { LogSearch } from './search';
-
-/** Lines at the end of a log that are read at once: what one copies, and where an error is looked for. */
-const END_LINES = 10_000;
 
 export class JobView implements IDisposable {
   constructor(
@@ -30,19 +26,18 @@ export class JobView implements IDisposable {
     readonly events: EventStream,
     readonly jobs: Jobs
   ) {
-    const fetch = (since: number, limit: number) => _api.log(id, since, limit);
-    this.log = new LogStore(fetch);
-    this.search = new LogSearch(fetch);
-    const isRunning = () => !!this.job && !isEnded(this.job.state);
-    this.statistics = new Polled(() => _api.statistics(id), isRunning);
-    this.metrics = new Polled(() => _api.metrics(id), isRunning);
+    this.statistics = new Polled(() => _api.statistics(id), this._isRunning);
+    this.metrics = new Polled(() => _api.metrics(id), this._isRunning);
+    this.log = this.logOf(0).lines;
     events.logReceived.connect(this._onLog, this);
     this._watches = [events.watch('jobs')];
     void this._open();
   }
 
+  /** Of the first process, which is the job's. */
   readonly log: LogStore;
-  readonly search: LogSearch;
+  /** The process of a distributed training whose log is shown, kept while its page is open. */
+  rank = 0;
   readonly metrics: Polled<IJobMetrics>;
   readonly statistics: Polled<IJobStatistics>;
 
@@ -69,6 +64,20 @@ export class JobView implements IDisposable {
     this._turned.emit();
   }
 
+  /** What a process has written. */
+  logOf(rank: number): JobLog {
+    let log = this._logs.get(rank);
+    if (!log) {
+      log = new JobLog(
+        (since, limit) => this._api.log(this.id, since, limit, rank),
+        this._api.logFileUrl(this.id, rank),
+        this._isRunning
+      );
+      this._logs.set(rank, log);
+    }
+    return log;
+  }
+
   /** The job is not there: deleted, or never was. */
   get isGone(): boolean {
     return this._isGone;
@@ -77,10 +86,6 @@ export class JobView implements IDisposable {
   /** Where the job can be downloaded: on one page, with all that it left, its metrics as a table. */
   exportUrl(what: Parameters<Api['exportUrl']>[1]): string {
     return this._api.exportUrl(this.id, what);
-  }
-
-  get logFileUrl(): string {
-    return this._api.logFileUrl(this.id);
   }
 
   get isDisposed(): boolean {
@@ -129,30 +134,6 @@ export class JobView implements IDisposable {
     return this._api.compare(other, this.id);
   }
 
-  /** The last lines of a process of a distributed training. */
-  async rankLines(rank: number, count: number): Promise<readonly ILogLine[]> {
-    return (await this._api.log(this.id, -count, count, rank)).lines;
-  }
-
-  /** The end of the log as text. */
-  async logText(): Promise<string> {
-    const { lines } = await this._api.log(this.id, -END_LINES, END_LINES);
-    // Of a line that was drawn in place its last state.
-    const last = lines.filter((line, index) => !(line.p || lines[index + 1]?.r));
-    return `${last.map(line => line.x).join('\n')}\n`;
-  }
-
-  /** Number of the line where the traceback begins that ended the job; null where none is near the end. */
-  async errorLine(): Promise<number | null> {
-    const { lines } = await this._api.log(this.id, -END_LINES, END_LINES);
-    for (let index = lines.length - 1; index >= 0; index--) {
-      if (lines[index].s === 'stderr' && lines[index].x.includes('Traceback (most recent')) {
-        return lines[index].n;
-      }
-    }
-    return lines.find(line => line.at)?.n ?? null;
-  }
-
   /** Look for pictures again, where cells have ended since. */
   async readFigures(): Promise<void> {
     const { job } = this;
@@ -178,8 +159,7 @@ export class JobView implements IDisposable {
     this._watches.forEach(watch => watch.dispose());
     this.statistics.dispose();
     this.metrics.dispose();
-    Signal.clearData(this.log);
-    Signal.clearData(this.search);
+    this._logs.forEach(log => log.dispose());
     Signal.clearData(this);
   }
 
@@ -204,6 +184,9 @@ export class JobView implements IDisposable {
     }
   }
 
+  private readonly _isRunning = (): boolean => !!this.job && !isEnded(this.job.state);
+
+  private readonly _logs = new Map<number, JobLog>();
   private readonly _watches: IDisposable[];
   private _isGone = false;
   private _figures: IFigure[] = [];

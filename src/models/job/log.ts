@@ -65,7 +65,7 @@ export class LogStore {
     return this._layout().at(-1) ?? 0;
   }
 
-  /** Learn the length and load the end of the log. */
+  /** Learn the length and load the end of the log, once more to go on at it. */
   async open(): Promise<void> {
     try {
       const head = await this._fetch(0, 1);
@@ -73,8 +73,9 @@ export class LogStore {
       this._ended ||= head.ended;
       this._isOpen = true;
       this._error = null;
-      if (this._total > 0) {
-        await this._load(Math.floor((this._total - 1) / PAGE_LINES));
+      const end = Math.floor((this._total - 1) / PAGE_LINES);
+      if (this._total > 0 && !this._isWhole(end)) {
+        await this._load(end);
       }
     } catch (reason) {
       this._error = reason as Error;

@@ -3,24 +3,22 @@ import { act } from 'react';
 
 import { LogView } from '../../../src/components/job/logView';
 import type { JobView } from '../../../src/models/job/jobView';
-import { LogStore } from '../../../src/models/job/log';
-import { LogSearch } from '../../../src/models/job/search';
-import { draw } from '../drawing';
-import { line, LogServer } from '../helpers';
+import { JobLog } from '../../../src/models/job/jobLog';
+import { draw, press } from '../drawing';
+import { job, line, LogServer } from '../helpers';
 
 test('a log is searched as one types, once the keys rest; Enter goes to the next match', async () => {
   jest.useFakeTimers();
   const server = new LogServer(Array.from({ length: 300 }, (_, n) => line(n)));
-  const log = new LogStore(server.fetch);
-  const search = new LogSearch(server.fetch);
+  const log = new JobLog(server.fetch, '', () => false);
   const box = draw(
     <LogView
-      model={{ log, search, figures: [], job: null } as unknown as JobView}
+      model={{ rank: 0, logOf: () => log, figures: [], job: null } as unknown as JobView}
       openPlace={() => undefined}
       openFile={() => undefined}
     />
   );
-  await act(() => log.open());
+  await act(() => log.lines.open());
   const field = box.querySelector('input[type=search]') as HTMLInputElement;
   const write = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set;
   const type = async (text: string, rest: number) => {
@@ -48,4 +46,57 @@ test('a log is searched as one types, once the keys rest; Enter goes to the next
   await type('', 1_000);
   expect(said()).toBeUndefined();
   jest.useRealTimers();
+});
+
+test('each process has its whole log, and the error is looked for in that of the one that failed', async () => {
+  const first = new LogServer([line(0, 'stopped with the others')]);
+  const second = new LogServer([
+    ...Array.from({ length: 15 }, (_, n) => line(n, `step ${n}`)),
+    { ...line(15, 'Traceback (most recent call last)'), s: 'stderr' },
+    line(16, 'ValueError: bad shard')
+  ]);
+  const third = new LogServer();
+  const logs = [first, second, third].map(
+    ({ fetch }, rank) => new JobLog(fetch, `log/file?rank=${rank}`, () => false)
+  );
+  const failed = job('j', { state: 'failed' });
+  const failure = { cell: 0, line: 1, name: 'ValueError', value: 'bad shard', traceback: '' };
+  const model = {
+    rank: 0,
+    logOf: (rank: number) => logs[rank],
+    figures: [],
+    job: {
+      ...failed,
+      spec: { ...failed.spec, processes: 3 },
+      result: { rank: 1, failure }
+    }
+  } as unknown as JobView;
+  const page = () => (
+    <LogView model={model} openPlace={() => undefined} openFile={() => undefined} />
+  );
+  await act(() => logs[0].lines.open());
+  const box = draw(page());
+  const list = box.querySelector('select') as HTMLSelectElement;
+  const rows = () =>
+    [...box.querySelectorAll('.jp-PaddleGpu-logRow .jp-PaddleGpu-text')].map(
+      one => one.textContent
+    );
+  expect([...list.options].map(one => one.text)).toEqual(['Rank 0', 'Rank 1', 'Rank 2']);
+  expect(rows()).toEqual(['stopped with the others']);
+  press('Jump to the error');
+  await act(async () => new Promise(done => setTimeout(done, 50)));
+  expect(model.rank).toBe(1);
+  expect(list.value).toBe('1');
+  expect(box.textContent).toContain('17 lines');
+  expect(box.querySelector('a[download]')?.getAttribute('href')).toBe('log/file?rank=1');
+  expect(rows()).toContain('ValueError: bad shard');
+  expect(box.querySelector('.jp-mod-found')?.textContent).toContain('Traceback');
+  // One that has written nothing says so.
+  await act(async () => {
+    list.value = '2';
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+    await new Promise(done => setTimeout(done, 50));
+  });
+  expect(rows()).toEqual([]);
+  expect(box.textContent).toContain('Nothing printed yet.');
 });

@@ -39,6 +39,7 @@ test('answers are taken as Python would write them', () => {
 
 describe('what was measured', () => {
   const result: IJobResult = {
+    rank: 0,
     reason: '',
     exit_code: 0,
     signal: null,

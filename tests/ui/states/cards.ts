@@ -64,5 +64,14 @@ export const CARD_STATES: readonly IState[] = [
       await expect(lines).toHaveCount(2);
       await expect(lines.last()).toContainText('rank 1');
     }
+  },
+  {
+    name: 'job of two processes, log of the second',
+    part: VIEW,
+    reach: async ({ page }) => {
+      await page.locator(`${VIEW} .jp-PaddleGpu-card button`).last().click();
+      const log = page.locator(`${VIEW} .jp-PaddleGpu-log`);
+      await expect(log).toContainText('rank 1 step 5/5');
+    }
   }
 ];
