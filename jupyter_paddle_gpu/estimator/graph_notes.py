@@ -10,7 +10,7 @@ GRAPHS = (
         text="Cell {cell}, line {line} does something with a static graph (paddle.enable_static()) that is not "
         "followed, so there is no training step to show.",
         hint="Runs of an executor are followed where the program is one operator after the other; conditions, loops "
-        "and mixed precision in it, automatic parallelism and programs of the old kind (FLAGS_enable_pir_api=0) are "
+        "and mixed precision in it, and programs of the old kind (FLAGS_enable_pir_api=0) are "
         "not. In dynamic mode the training has a figure. It can be submitted all the same.",
     ),
     Message(
@@ -24,6 +24,12 @@ GRAPHS = (
         text="paddle.jit.to_static compiles a layer: the figure has all of its new gradients beside the old ones, as "
         "its backward pass is one program (full_graph=True).",
         hint="Compiled in parts, which is the default, the five networks that were measured take up to 5 % less.",
+    ),
+    Message(
+        code="auto_parallel_program",
+        text="Automatic parallelism over {devices} devices: the figure is that of process {rank}, by the program that "
+        "Paddle itself makes for it.",
+        hint="What the other processes hold is not worked out; with stages they hold other layers.",
     ),
     Message(code="static_not_followed", text="The operator {op} of the static graph is not followed."),
     Message(

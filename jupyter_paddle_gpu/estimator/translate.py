@@ -223,7 +223,8 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="auto_parallel",
-            text="{name} belongs to automatic parallelism, which is not followed; nothing was divided.",
+            text="{name} belongs to automatic parallelism, which is followed behind paddle.distributed.to_static "
+            "alone; in dynamic mode nothing was divided.",
             hint="Each device holds less than this figure.",
         ),
         Message(

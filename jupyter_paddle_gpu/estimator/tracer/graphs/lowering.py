@@ -210,6 +210,8 @@ def lowered(program: Any, fetch: Sequence[Any], target: str) -> Lowered:
     _free(whole, instructions, fetched)
     names = {slot: name for name, slot in whole.given.items()}
     updates = [one.step for one in instructions if _LEARNS in one.step.operand_names]
+    made = {slot: one.step for one in instructions for slots in one.step.gives for slot in slots}
+    learnt = [_origin(slot, names, made) for step in updates for slot in _named(step, _LEARNS)]
     return Lowered(
         instructions,
         whole.metas,
@@ -218,8 +220,15 @@ def lowered(program: Any, fetch: Sequence[Any], target: str) -> Lowered:
         whole.kept,
         fetched,
         frozenset(slot for step in updates for slot in _named(step, "grad")),
-        tuple(names[slot] for step in updates for slot in _named(step, _LEARNS) if slot in names),
+        tuple(names[slot] for slot in learnt if slot in names),
     )
+
+
+def _origin(slot: int, names: dict[int, str], made: dict[int, Step]) -> int:
+    """What the program was given that a slot is a part of: a process may update its part of a parameter alone."""
+    while slot not in names and (step := made.get(slot)) is not None and step.takes and step.takes[0]:
+        slot = step.takes[0][0]
+    return slot
 
 
 def _named(step: Step, name: str) -> tuple[int, ...]:

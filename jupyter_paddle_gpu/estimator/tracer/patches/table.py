@@ -24,7 +24,7 @@ from . import (
     tensor_methods,
 )
 from .data import compared, datasets, files, loader, own_datasets, pictures, pretrained, texts, tokenizers
-from .distributed import data_parallel, divided_layers, process_group, sharding
+from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
 from .trainers import clips, evaluations, restored_images, text_images, weights
 
@@ -36,9 +36,9 @@ def table() -> Iterator[Patch]:
     for module in (
         tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
         environment, folders, static_graphs, executors,
-        process_group, data_parallel, sharding, divided_layers, devices, child_processes, datasets, environments,
-        own_datasets, pretrained, texts, tokenizers, weights, evaluations, text_images, clips, restored_images,
-        pictures, plots, compared, started_programs,
+        process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, datasets,
+        environments, own_datasets, pretrained, texts, tokenizers, weights, evaluations, text_images, clips,
+        restored_images, pictures, plots, compared, started_programs,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -262,12 +262,6 @@ def distributed_scaler(runtime: Tensors, original: Callable[..., Any], scaler: A
     return original(scaler) if running().of(Processes).size > 1 else scaler
 
 
-def left_out(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Auto parallel (`shard_optimizer`, `shard_layer` …): what comes in goes out, undivided."""
-    running().note("auto_parallel", name=original.__name__)
-    return args[0] if args else next(iter(kwargs.values()))
-
-
 def _nothing(runtime: Tensors, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     return None
 
@@ -289,7 +283,6 @@ _REPLACED: list[tuple[Any, str, Callable[..., Any]]] = [
     (storage.ParamStorage, "_convert_buffer", place_parameter),
     (storage.GradStorage, "_add_grad_as_view", place_gradient),
     (stage3.GroupShardedStage3, "_param_storage", slice_parameter), (stage3, "_create_params_grad", create_gradients),
-    *((distributed, name, left_out) for name in ("shard_optimizer", "shard_layer", "shard_dataloader", "shard_scaler")),
 ]  # fmt: skip
 """(owner, name, replacement) while a trace runs."""
 
@@ -308,5 +301,5 @@ class TaskFlows:
 
 
 def patches() -> Iterator[Patch]:
-    """Sharding, and auto parallel, which is left out."""
+    """Sharding."""
     yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)

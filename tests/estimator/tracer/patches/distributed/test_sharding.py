@@ -163,7 +163,9 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def run_processes(paddle_python: WarmPython, sources: dict[str, str], count: int = 2) -> list[dict[str, dict]]:
+def run_processes(
+    paddle_python: WarmPython, sources: dict[str, str], count: int = 2, child: Path = CHILD
+) -> list[dict[str, dict]]:
     """What each of the processes measured: {name: row}."""
     ends = [f"127.0.0.1:{port}" for port in free_ports(count)]
     common = {
@@ -176,7 +178,7 @@ def run_processes(paddle_python: WarmPython, sources: dict[str, str], count: int
 
     def run(rank: int) -> dict[str, dict]:
         own = {**common, "PADDLE_TRAINER_ID": str(rank), "PADDLE_CURRENT_ENDPOINT": ends[rank]}
-        done = paddle_python.run(str(CHILD), sent=json.dumps(sources), environment=own)
+        done = paddle_python.run(str(child), sent=json.dumps(sources), environment=own)
         rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         assert {row["name"] for row in rows} == set(sources), done.stderr[-2000:]
         return {row["name"]: row for row in rows}

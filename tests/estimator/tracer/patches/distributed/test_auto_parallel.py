@@ -1,0 +1,124 @@
+"""Programs that Paddle divides (automatic parallelism, `dist.to_static`), beside real processes on CPUs.
+
+The real steps run in the program's order; the least of them counts, in which nothing was freed late.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.estimator.tracer.patches.distributed.test_sharding import run_processes
+
+pytestmark = pytest.mark.paddle
+
+CHILD = Path(__file__).parents[2] / "divided_programs.py"
+HEAD = """
+import time
+import numpy as np, paddle, paddle.distributed as dist
+import paddle.nn.functional as F
+from paddle import nn
+from paddle.distributed.auto_parallel.process_mesh import ProcessMesh
+paddle.set_flags({{"FLAGS_new_executor_serial_run": True}})
+if "step_ends" not in globals():
+    step_ends = lambda: None
+def rank_of(mesh, name, process):  # Paddle 3.3's own asks for the number of an array, which numpy 2.4 gives no more
+    return int(np.where(mesh._mesh == process)[mesh._dim_names.index(name)][0])
+ProcessMesh.get_rank_by_dim_and_process_id = rank_of
+mesh = dist.ProcessMesh({mesh}, dim_names={names})
+whole = [dist.Replicate()] * {axes}
+{model}
+layers = Net()
+optimizer = paddle.optimizer.{optimizer}
+{wrap}
+class Rows(paddle.io.Dataset):
+    def __len__(self):
+        return 640
+    def __getitem__(self, index):
+        return np.ones([64], "float32"), np.array(index % 10, "int64")
+loader = dist.shard_dataloader(paddle.io.DataLoader(Rows(), batch_size=16, drop_last=True), mesh, shard_dims="data")
+{strategy}
+model = dist.to_static(layers, loader, nn.CrossEntropyLoss(), optimizer, strategy)
+model.train()
+x, y = next(iter(loader))
+loader.iter = None
+for step in range(14):
+    loss = model(x, y)
+    step_ends()
+"""
+MLP = """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 10)
+        for layer, parts in ((self.up, {up}), (self.down, {down})):
+            for name, placed in parts.items():
+                setattr(layer, name, dist.shard_tensor(getattr(layer, name), mesh, placed))
+    def forward(self, x):
+        return self.down(F.relu(self.up(x)))
+"""
+WHOLE = '{"weight": whole, "bias": whole}'
+ADAM = "AdamW(1e-3, parameters=layers.parameters())"
+
+
+def script(
+    *, wrap: str = "", up: str = WHOLE, down: str = WHOLE, mesh: str = "[0, 1]", names: str = '["data"]',
+    optimizer: str = ADAM, strategy: str = "strategy = None",
+) -> str:  # fmt: skip
+    model = MLP.format(up=up, down=down)
+    axes = names.count(",") + 1
+    return HEAD.format(
+        mesh=mesh, names=names, axes=axes, model=model, optimizer=optimizer, wrap=wrap, strategy=strategy
+    )
+
+
+def stage(number: int) -> str:
+    return f'optimizer = dist.shard_optimizer(optimizer, dist.ShardingStage{number}("data", mesh))'
+
+
+ACROSS = '{"weight": [dist.Replicate(), dist.Shard(1)], "bias": [dist.Replicate(), dist.Shard(0)]}'
+ALONG = '{"weight": [dist.Replicate(), dist.Shard(0)], "bias": whole}'
+BOTH = {"mesh": "[[0, 1]]", "names": '["data", "model"]'}
+CLIPPED = "AdamW(1e-3, parameters=layers.parameters(), grad_clip=nn.ClipGradByGlobalNorm(1.0))"
+REAL = {
+    "data": script(),
+    "clipped": script(optimizer=CLIPPED),
+    "model": script(up=ACROSS, down=ALONG, **BOTH),
+    "stage-1": script(wrap=stage(1)),
+    "stage-2": script(wrap=stage(2)),
+    "stage-3": script(wrap=stage(3)),
+}
+DYNAMIC = (
+    script(wrap="optimizer = dist.shard_optimizer(optimizer)").partition("loader =")[0]
+    + """
+for step in range(8):
+    loss = F.cross_entropy(layers(paddle.ones([16, 64])), paddle.zeros([16], "int64"))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+)
+
+
+@pytest.fixture(scope="module")
+def measured(run_child, paddle_python):
+    parts = [run_processes(paddle_python, {name: source}, child=CHILD) for name, source in REAL.items()]
+    real = [{name: row for part in parts for name, row in part[rank].items()} for rank in range(2)]
+    return real, run_child("trace", {**REAL, "dynamic": DYNAMIC})
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_peak_is_that_of_paddles_own_divided_program(measured, name):
+    real, traced = measured
+    assert [one[name]["failure"] for one in real] == [None, None]
+    least = max(min(one[name]["peaks"][2:]) for one in real)
+    assert traced[name]["status"] == "ok", traced[name]
+    assert traced[name]["peak"] == pytest.approx(least, abs=64), (real[0][name]["peaks"], traced[name])
+
+
+def test_what_is_said(measured):
+    said = {name: (row["distribution"], row["devices"], row["notes"]) for name, row in measured[1].items()}
+    for name in REAL:
+        assert said[name] == ("auto_parallel", 2, ["auto_parallel_program", "static_graph_on_cpu"])
+    assert said["dynamic"] == (None, None, ["auto_parallel"])
