@@ -1735,7 +1735,7 @@ export interface components {
          */
         Estimate: {
             /** @enum {unknown} */
-            status: "needs_input" | "no_model" | "no_package" | "no_paddle" | "ok" | "static_graph" | "would_stop";
+            status: "needs_input" | "no_model" | "no_package" | "no_paddle" | "ok" | "static_graph" | "unsupported" | "would_stop";
             /** @enum {unknown} */
             evidence: "measured" | "scan" | "trace";
             /** @default false */

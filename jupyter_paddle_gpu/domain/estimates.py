@@ -13,11 +13,14 @@ from .what_ifs import AmpLevel, Target
 
 Evidence = Literal["trace", "measured", "scan"]
 """`trace`: the step was traced and replayed; `measured`: tiny real steps were run and fitted; `scan`: only read."""
-Status = Literal["ok", "needs_input", "no_model", "no_paddle", "no_package", "static_graph", "would_stop"]
-"""`ok`: there is a figure; `needs_input`: there are questions; `no_model`: nothing trains; `no_paddle`: the kernel's
-Python has no Paddle; `no_package`: it lacks a module that the training needs (`Estimate.packages`); `static_graph`:
-what trains is a static graph, which is not followed (`notes` say where it is); `would_stop`: the notebook ends
-with an error before its training is through (`Estimate.stop`)."""
+Status = Literal[
+    "ok", "needs_input", "no_model", "no_paddle", "no_package", "static_graph", "unsupported", "would_stop"
+]  # fmt: skip
+"""`ok`: there is a figure; `needs_input`: there are questions, each of which can be answered; `no_model`: nothing trains;
+`no_paddle`: the kernel's Python has no Paddle; `no_package`: it lacks a module that the training needs
+(`Estimate.packages`); `static_graph`: what trains is a static graph, which is not followed (`notes` say where it is);
+`unsupported`: the trace goes no further, and no answer would help (`notes` say where and what to do); `would_stop`: the
+notebook ends with an error before its training is through (`Estimate.stop`)."""
 QuestionKind = Literal["value", "environment", "path", "batch"]
 """`value`: a variable's; `environment`: an environment variable's; `path`: where a file is; `batch`: what one batch of
 a loader looks like, as `float32[10,3,224,224] int64[10,1]`."""

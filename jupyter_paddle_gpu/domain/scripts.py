@@ -66,6 +66,9 @@ OF_SCRIPT = {
         text="The training needs the module “{module}” in line {line}; it is neither in the kernel's Python nor beside "
         "the script.",
     ),
+    "In cell {cell}, line {line} the estimate goes no further: {why}": Message(
+        code="script", text="In line {line} the estimate goes no further: {why}"
+    ),
     "Cell {cell} is not valid Python: {error} (line {line}).": Message(
         code="script", text="The script is not valid Python: {error} (line {line})."
     ),

@@ -18,12 +18,12 @@ import msgspec
 from ..domain.changes import NOTHING_SEEN, Seen
 from ..domain.devices import Accelerator
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate, Fit
+from ..domain.estimates import Estimate, Fit, Status
 from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_FRAMEWORK, OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest, asked_in_a_row
-from . import messages, packages, precision, scripts, trainings
+from . import messages, packages, precision, scripts, trainings, unsupported
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import batched, fits
@@ -252,7 +252,7 @@ class EstimateService:
         try:
             interpreter, replaced = _interpreter(facts)
         except PaddleGpuError as error:
-            return scanned(facts, "needs_input", error.message, messages.SCAN_ONLY)
+            return scanned(facts, "unsupported", error.message, messages.SCAN_ONLY)
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
@@ -305,11 +305,11 @@ class EstimateService:
     ) -> Estimate:
         trace = traced.trace
         if trace is None:
-            return scanned(facts, "needs_input", *traced.notes, messages.SCAN_ONLY)
+            return scanned(facts, "unsupported", *traced.notes, messages.SCAN_ONLY)
         if request.training is not None and (refusal := trainings.refusal(trace, request.training)) is not None:
             raise refusal
-        notes = (*traced.notes, *precision.told(trace.notes, accelerator))
-        questions = tuple(question(one) for one in trace.questions if one.why != packages.MISSING)
+        notes = (*unsupported.obstacles(trace), *traced.notes, *precision.told(trace.notes, accelerator))
+        questions = tuple(map(question, unsupported.asked(trace)))
         absent = packages.of_trace(trace)
 
         def peak(one: Trace) -> Peak:
@@ -327,8 +327,10 @@ class EstimateService:
             return widened(msgspec.structs.replace(estimate, stop=_told(trace, facts, behind=True)))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
-        lacks = trace.status == "needs_input" and not questions and any(one.is_needed for one in absent)
-        found = scanned(facts, "no_package" if lacks else trace.status, *notes)
+        status: Status = trace.status
+        if status == "needs_input" and not questions:
+            status = "no_package" if any(one.is_needed for one in absent) else "unsupported"
+        found = scanned(facts, status, *notes)
         if trace.stop is not None:  # that a cell is no Python is said by the stop there
             notes = tuple(one for one in found.notes if one.code != CELL_NOT_PYTHON)
             found = msgspec.structs.replace(found, notes=notes)

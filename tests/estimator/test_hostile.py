@@ -227,7 +227,7 @@ def test_a_hostile_notebook_gets_a_clear_estimate_and_the_next_one_is_right(serv
 
     estimate = service.estimate(notebook("import paddle", code), tmp_path, EstimateRequest(target="cpu"))
 
-    assert estimate.status in ("needs_input", "no_model") and estimate.evidence == "scan"
+    assert estimate.status in ("unsupported", "no_model") and estimate.evidence == "scan"
     sentences = [note.render() for note in estimate.notes] + [question.why.render() for question in estimate.questions]
     assert sentences and not any("{" in sentence for sentence in sentences)
     assert "tracer_note" not in {note.code for note in estimate.notes}

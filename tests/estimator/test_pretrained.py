@@ -104,7 +104,7 @@ def test_a_version_with_other_places_is_said(estimated):
     assert told["unpatched_library"] == {"names": "paddlenlp.transformers.model_utils.load_state_dict"}
 
 
-def test_what_else_wants_the_network_still_asks(estimated):
+def test_what_else_wants_the_network_is_told(estimated):
     asked = estimated("Model(__import__('socket').create_connection(('vocabulary.invalid', 443)))")
-    assert asked.status == "needs_input"
-    assert [question.why.code for question in asked.questions] == ["download"]
+    assert (asked.status, asked.questions) == ("unsupported", ())
+    assert "wants to download" in asked.notes[0].render()

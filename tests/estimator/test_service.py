@@ -80,7 +80,7 @@ def test_refusals_are_notes(service, folder):
     assert estimate.status == "ok" and not any(note.code == "refused_write" for note in estimate.notes)
 
     estimate = service.estimate(facts(f"{source}; open('absent.csv')"), folder, EstimateRequest(target="cpu"))
-    assert estimate.status == "needs_input"
+    assert estimate.status == "unsupported"
     note = next(note for note in estimate.notes if note.code == "refused_write")
     assert "log.txt" in note.render() and note.render_hint()
 
@@ -115,7 +115,7 @@ def test_what_was_read_is_there_without_a_kernel(service, folder):
     )
     estimate = service.estimate(read, folder, EstimateRequest())
 
-    assert (estimate.status, estimate.model, estimate.batch_size, estimate.amp) == ("needs_input", "LeNet", 32, "O1")
+    assert (estimate.status, estimate.model, estimate.batch_size, estimate.amp) == ("unsupported", "LeNet", 32, "O1")
     assert estimate.notes[0].code == "no_such_kernel" and estimate.peak_bytes is None
 
 

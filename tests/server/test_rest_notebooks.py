@@ -50,7 +50,7 @@ async def test_other_data_is_asked_for_and_refused_in_words(api):
     assert longer["inputs"] == ["int64[8, 96]"] and longer["peak_bytes"] > own["peak_bytes"]
     chinese = {"Accept-Language": "zh-CN"}
     status, refused = await api("POST", "estimates", body=asked(image_size=96), headers=chinese)
-    assert (status, refused["status"], refused["peak_bytes"]) == (200, "needs_input", None)
+    assert (status, refused["status"], refused["peak_bytes"]) == (200, "unsupported", None)
     assert [note["code"] for note in refused["notes"]] == ["no_images"]
     assert "图像" in refused["notes"][0]["message"]
 

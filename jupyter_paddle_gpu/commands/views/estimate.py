@@ -24,7 +24,10 @@ from .machine import marked
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-STATUS = {"ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6, "no_package": 7, "static_graph": 8}
+STATUS = {
+    "ok": 0, "needs_input": 3, "no_model": 4, "no_paddle": 5, "would_stop": 6, "no_package": 7, "static_graph": 8,
+    "unsupported": 9,
+}  # fmt: skip
 """Exit status of `estimate`."""
 BAR_CELLS = 24
 EDGE = 6

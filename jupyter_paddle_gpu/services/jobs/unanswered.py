@@ -42,6 +42,10 @@ _SOMEWHERE = Message(
     code="open_question",
     text="Open question: {why} The job runs all the same, as the notebook stands.",
 )
+_NO_FIGURE = Message(
+    code="unsupported_runs",
+    text="There is no figure. {why} The job runs all the same, as the notebook stands.",
+)
 _GRAPH = Message(
     code="static_graph_runs",
     text="There is no figure for a static graph: the job runs as the notebook stands, with at most {memory} of memory.",
@@ -68,6 +72,9 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
         if limits is None or limits.memory_bytes is None:
             return (_GRAPH_UNLIMITED,)
         return (msgspec.structs.replace(_GRAPH, params={"memory": human(limits.memory_bytes)}),)
+    if estimate is not None and estimate.status == "unsupported":
+        reason = next((note for note in estimate.notes if note.code == "unsupported"), None)
+        return () if reason is None else (msgspec.structs.replace(_NO_FIGURE, params={"why": reason}),)
     if estimate is None or estimate.status != "needs_input":
         return () if estimate is None else tuple(note for note in estimate.notes if note.code in _UNTAKEN)
     said = tuple(_by_kind(estimate.questions))
@@ -78,9 +85,7 @@ def _by_kind(questions: tuple[Question, ...]) -> Iterator[Message]:
     files = [one.where for one in questions if one.kind == "path" and one.where is not None]
     for kind, message in _SAYS.items():
         # What a file would say is no second thing to be known: the job reads it there, or ends there.
-        of = [
-            one for one in questions if one.kind == kind and one.name and not (kind == "value" and one.where in files)
-        ]
+        of = [one for one in questions if one.kind == kind and not (kind == "value" and one.where in files)]
         place = next((one.where for one in of if one.where is not None), None)
         if not of or (place is None and kind != "batch"):
             continue
@@ -88,6 +93,6 @@ def _by_kind(questions: tuple[Question, ...]) -> Iterator[Message]:
         if place is not None:
             params |= {"cell": place.cell + 1, "line": place.line}
         yield msgspec.structs.replace(message, params=params)
-    rest = (one for one in questions if not one.name or (one.where is None and one.kind != "batch"))
+    rest = (one for one in questions if one.where is None and one.kind != "batch")
     if (first := next(rest, None)) is not None:
         yield msgspec.structs.replace(_SOMEWHERE, params={"why": first.why})

@@ -37,8 +37,8 @@ export function Questions(props: {
           <CellLink place={one.where} training={props.training} />
         </Note>
       ))}
-      {estimate?.questions.map((question, index) => (
-        <Question key={question.name || index} question={question} training={props.training} />
+      {estimate?.questions.map(question => (
+        <Question key={question.name} question={question} training={props.training} />
       ))}
     </div>
   );
@@ -73,31 +73,27 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   };
   return (
     <Note kind="warning" message={question.why}>
-      {question.name && (
-        <>
-          <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
-            <code>
-              {question.name}
-              {question.kind === 'environment' ? '=' : ' ='}
-            </code>
-            <input
-              className="jp-PaddleGpu-input"
-              value={value}
-              size={WIDTHS[question.kind]}
-              placeholder={EXAMPLES[question.kind] ?? ''}
-              spellCheck={false}
-              data-kind={question.kind}
-              aria-invalid={wrong}
-              onChange={event => setValue(event.target.value)}
-              onKeyDown={event => event.key === 'Enter' && use()}
-            />
-          </label>
-          <Button onClick={use} disabled={!value.trim() || wrong || training.isEstimating}>
-            {trans.__('Use')}
-          </Button>
-          {wrong && <small role="alert">{trans.__('A number above 0 is wanted here.')}</small>}
-        </>
-      )}
+      <label className="jp-PaddleGpu-row jp-PaddleGpu-question">
+        <code>
+          {question.name}
+          {question.kind === 'environment' ? '=' : ' ='}
+        </code>
+        <input
+          className="jp-PaddleGpu-input"
+          value={value}
+          size={WIDTHS[question.kind]}
+          placeholder={EXAMPLES[question.kind] ?? ''}
+          spellCheck={false}
+          data-kind={question.kind}
+          aria-invalid={wrong}
+          onChange={event => setValue(event.target.value)}
+          onKeyDown={event => event.key === 'Enter' && use()}
+        />
+      </label>
+      <Button onClick={use} disabled={!value.trim() || wrong || training.isEstimating}>
+        {trans.__('Use')}
+      </Button>
+      {wrong && <small role="alert">{trans.__('A number above 0 is wanted here.')}</small>}
       <CellLink place={question.where} training={training} />
     </Note>
   );

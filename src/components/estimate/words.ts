@@ -23,9 +23,7 @@ export function evidence(estimate: IEstimate, trans: TranslationBundle): string 
 /** Why there is no number; empty where there is one. */
 export function missing(estimate: IEstimate, trans: TranslationBundle): string {
   if (estimate.status === 'needs_input') {
-    return estimate.questions.length
-      ? trans.__('A question above is open; with its answer this becomes a number.')
-      : trans.__('There is no number for this; the note below says why.');
+    return trans.__('A question above is open; with its answer this becomes a number.');
   }
   if (estimate.status === 'no_paddle') {
     return trans.__("The kernel's Python has no Paddle; the note below brings it.");
@@ -43,7 +41,7 @@ export function missing(estimate: IEstimate, trans: TranslationBundle): string {
   if (estimate.status === 'would_stop') {
     return trans.__('There is no number for a training that would stop.');
   }
-  if (estimate.status === 'no_model') {
+  if (estimate.status === 'no_model' || estimate.status === 'unsupported') {
     return estimate.notes.length
       ? trans.__('There is no number for this; the note below says why.')
       : trans.__('No training step was found to trace.');

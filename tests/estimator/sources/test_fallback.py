@@ -122,7 +122,7 @@ def test_what_real_steps_leave_out_is_said(service, tmp_path):
 def test_a_notebook_that_does_not_run_is_read_only(service, tmp_path):
     estimate = service.estimate(facts("import paddle\nnothing_there()"), tmp_path, EstimateRequest(target="cpu"))
 
-    assert (estimate.status, estimate.evidence, estimate.batch_size) == ("needs_input", "scan", 64)
+    assert (estimate.status, estimate.evidence, estimate.batch_size) == ("unsupported", "scan", 64)
     assert estimate.peak_bytes is None
     assert "estimate_error" in {note.code for note in estimate.notes}
 
@@ -133,7 +133,7 @@ def test_a_batch_that_nobody_named_is_not_invented(service, tmp_path, answers):
     request = EstimateRequest(target="cpu", answers=answers)
     estimate = service.estimate(facts(MODEL, LOOP, batch=None if not answers else 64), tmp_path, request)
 
-    assert (estimate.status, estimate.evidence, estimate.peak_bytes) == ("needs_input", "scan", None)
+    assert (estimate.status, estimate.evidence, estimate.peak_bytes) == ("unsupported", "scan", None)
 
 
 def run(batch, forward, backward, **more):

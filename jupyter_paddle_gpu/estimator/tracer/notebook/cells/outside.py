@@ -122,8 +122,8 @@ def destination(flag: str) -> str:
 
 
 def awaits_input(problem: BaseException) -> bool:
-    """Whether a person was to type something."""
-    return isinstance(problem, EOFError)
+    """Whether a person was to type something: a file that ends too early is another thing."""
+    return isinstance(problem, EOFError) and str(problem).startswith("EOF when reading a line")
 
 
 @contextmanager
