@@ -28,7 +28,7 @@ DATA_TYPE = {name: getattr(paddle, name) for name in _VAR_TYPE}
 
 
 def name_of(dtype: Any) -> str:
-    """`paddle.float32`, a VarType, a numpy dtype or a string -> "float32"."""
+    """`paddle.float32`, a VarType, a numpy dtype or its class (`np.float32`), or a string -> "float32"."""
     try:
         return _hashed(dtype)
     except TypeError:  # not hashable
@@ -36,7 +36,7 @@ def name_of(dtype: Any) -> str:
 
 
 def _name(dtype: Any) -> str:
-    text = str(dtype).rsplit(".", 1)[-1]
+    text = (dtype.__name__ if isinstance(dtype, type) else str(dtype)).rsplit(".", 1)[-1]
     for name, member in _VAR_TYPE.items():
         if dtype == VAR_TYPE[name] or text in (member, name):
             return name
