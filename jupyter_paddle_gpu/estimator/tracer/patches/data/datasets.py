@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import paddle
 
+from ... import call_stack
 from ...session import Session
 from ...step.host_memory import HostMemory
 from ..environment import DownloadNeeded
@@ -207,10 +208,13 @@ def _size(value: Any) -> int:
 def _init(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
     try:
         original(self, *args, **kwargs)
-    except DownloadNeeded:
+    except (DownloadNeeded, FileNotFoundError) as problem:
         name = next((base.__name__ for base in type(self).__mro__ if base.__name__ in _STAND_INS), None)
         if name is None:
             raise
+        if isinstance(problem, FileNotFoundError):  # the program names a file of its own that is not here
+            cell, line = call_stack.place()
+            session.note("data_absent", cell=cell + 1, line=line, wanted=str(problem.filename))
         given = inspect.signature(original).bind(self, *args, **kwargs)
         given.apply_defaults()
         asked = {key: value for key, value in given.arguments.items() if key not in vars(self) and value is not self}

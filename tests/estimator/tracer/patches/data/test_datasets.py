@@ -99,6 +99,29 @@ def test_a_data_set_stands_in_by_its_published_shapes(loaded, name):
     assert loaded[name]["inputs"][: len(SHAPES[name][3])] == SHAPES[name][3]
 
 
+OF_A_FILE = {
+    "Cifar10": (
+        "paddle.vision.datasets.Cifar10('data/cifar-10-python.tar.gz', transform=T.ToTensor())",
+        50000,
+        "nn.Conv2D(3, 4, 3)",
+        ["float32[4, 3, 32, 32]", "int64[4]"],
+    ),
+    "MNIST": (
+        "paddle.vision.datasets.MNIST('data/images.gz', 'data/labels.gz', transform=T.ToTensor())",
+        *SHAPES["MNIST"][1:],
+    ),
+}
+"""Data sets of a file that the program names and that is not here."""
+
+
+@pytest.mark.parametrize("name", OF_A_FILE)
+def test_a_data_set_of_a_file_that_the_program_names_stands_in_too(run_child, name):
+    data, count, model, inputs = OF_A_FILE[name]
+    row = run_child("trace", {name: LOADED.format(data=data, count=count, model=model)})[name]
+    assert row["status"] == "ok", row["questions"]
+    assert (row["notes"], row["inputs"]) == (["data_absent", "dataset_stand_in"], inputs)
+
+
 def test_every_data_set_of_paddle_is_tried():
     tried = {*SHAPES, *CLASSES}
     every = [
