@@ -58,6 +58,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is given in the job too.",
         ),
         Message(
+            code="argument_absent",
+            text="“{path}”, which the argument {name} names, is not here.",
+            hint="Give the file that it is to name: it is given in the job too.",
+        ),
+        Message(
             code="input_missing",
             text="The program waits for a person to type {name}.",
             hint="Give what would be typed: it is taken in the job too.",

@@ -187,13 +187,19 @@ def _without_data(
 
 def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
     """The best way's answer, or, where that has a question for which nothing is suggested, the modules that the program
-    stopped for, or those that it went without where no model is known: they hold what would tell, and can be
-    installed."""
+    stopped for, those that it went without where no model is known, or those of which it took numbers: they hold what
+    would tell, and can be installed."""
     asked = best["questions"] if best["status"] == "needs_input" else []
     left = [one for one in asked if one.get("suggestion") is None]
     lacking = [one for one in result["questions"] if one["why"] == "module_missing"]
-    if not lacking and any(one["kind"] == "batch" and not one.get("candidates") for one in left):
-        absent = [one for one in best.get("absent_modules", ()) if absent_modules.may_hold_a_model(one["module"])]
+    batches = [one for one in left if one["kind"] == "batch"]
+    if not lacking and batches:
+        is_bare = not all(one.get("candidates") for one in batches)
+        absent = [
+            one
+            for one in best.get("absent_modules", ())
+            if absent_modules.may_hold_a_model(one["module"]) and (is_bare or one["is_wanted"])
+        ]
         lacking = [_of_module(one) for one in absent]
     return {**result, "questions": lacking, "paths": []} if lacking and left else best
 

@@ -307,13 +307,13 @@ def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) 
 
 def _absent(runtime: Runtime) -> list[dict[str, Any]]:
     """Modules that were passed by, with the place of their import; a game that stands in is told of by its own note."""
-    told = runtime.notes.get("environment_stand_in", {}).get("module")
+    game = runtime.notes.get("environment_stand_in", {}).get("module")
     absent = runtime.of(AbsentModules)
-    places = {name: place or (None, None) for name, place in absent.modules.items() if name != told}
-    return [
-        {"module": name, "cell": cell, "line": line, "parts": ", ".join(absent.parts.get(name, ()))}
-        for name, (cell, line) in places.items()
-    ]
+    places = {name: place or (None, None) for name, place in absent.modules.items() if name != game}
+    told = {
+        name: {"parts": ", ".join(absent.parts.get(name, ())), "is_wanted": name in absent.wanted} for name in places
+    }
+    return [{"module": name, "cell": cell, "line": line, **told[name]} for name, (cell, line) in places.items()]
 
 
 def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], frozenset[int]]:

@@ -102,6 +102,8 @@ class AbsentModule:
         return id(self)
 
     def _need(self, *_: Any, **__: Any) -> NoReturn:
+        if (session := current()) is not None:
+            session.of(AbsentModules).wanted.add(self._module.partition(".")[0])
         message = f"No module named {self._module!r}"
         raise AbsentModuleError(message, name=self._module)
 
@@ -242,10 +244,12 @@ class AbsentModules:
         parts: of each what was imported of it (`models.unet` of `models`): of a program's own, its files.
         is_starred: whether names of one of them were imported that nobody can list.
         trains: whether one of them was handed what it may have trained.
+        wanted: those of which a number or a part of one was taken.
     """
 
     def __init__(self) -> None:
         self.trains = False
+        self.wanted: set[str] = set()
         self.modules: dict[str, tuple[int, int] | None] = {}
         self.parts: dict[str, dict[str, None]] = {}
         self.is_starred = False

@@ -110,6 +110,10 @@ class Findings:
             case _ if self._session.of(StaticGraphs).explains(problem):
                 self._session.of(StepWatch).asked()
             case _ if (path := absorbing.absent_path(problem)) is not None:
+                if option := documented.in_place_of(path, self._session.of(outside.Parsers).last):
+                    own = {"name": option[0], "candidates": option[1]}
+                    self.ask({**self._question(cell, problem, "argument_absent", {"path": path}), **own})
+                    return
                 self._ask(cell, problem, "file_missing", {"path": path})
                 here = self._question(cell, problem, "path_missing", {})
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)

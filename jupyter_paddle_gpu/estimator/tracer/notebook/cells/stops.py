@@ -25,6 +25,7 @@ from ...patches.data.own_datasets import names_absent_path
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
+from ..questions import wording
 from ..questions.wording import said
 from .absorbing import is_of_types
 
@@ -113,7 +114,7 @@ def _is_of_word(problem: BaseException) -> bool:
 
 def is_certain(problem: BaseException, session: Session, *, told: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
-    if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem):
+    if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
     if not session.assumed.isdisjoint((CUT,) if told else (SIZES, SELECTED, CUT)):
         return False
@@ -142,6 +143,11 @@ def _is_missing_beside(problem: BaseException) -> bool:
     path = problem.path if isinstance(problem, ImportError) else None
     is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
+
+
+def is_unreadable(problem: BaseException) -> bool:
+    """Whether a module that is here is no Python."""
+    return isinstance(problem, SyntaxError) and wording.module_of(problem) is not None
 
 
 def is_unpacked(problem: BaseException) -> bool:

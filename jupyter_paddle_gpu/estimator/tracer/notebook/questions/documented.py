@@ -38,6 +38,32 @@ def arguments(name: str, parser: ArgumentParser | None) -> list[tuple[Any, str]]
     return list(found.items())
 
 
+def in_place_of(path: str, parser: ArgumentParser | None) -> tuple[str, list[tuple[Any, str]]] | None:
+    """The option that names a file that is not here, and files that are here which it may name: those that documents
+    give for it, then those of the same name below the folder; None where there is no such option or file."""
+    if parser is None:
+        return None
+    with paused():
+        name = next((one.dest for one in parser._actions if _is_same(one.default, path)), "")
+        given = [*_found(name, parser), *((str(one), NEAR) for one in _below(Path(path).name))] if name else []
+        found: dict[Any, str] = {}
+        for value, source in sorted(
+            given, key=lambda one: (one[1] != DOCUMENTED, Path(str(one[0])).name != Path(path).name)
+        ):
+            if isinstance(value, str) and _is_there(value):
+                found.setdefault(value, source)
+    return (name, list(found.items())) if found else None
+
+
+def _is_same(default: Any, path: str) -> bool:
+    return isinstance(default, str) and default != "" and Path(default).absolute() == Path(path).absolute()
+
+
+def _below(name: str) -> Iterator[Path]:
+    here = Path.cwd()
+    return (one.relative_to(here) for pattern in ("*", "*/*") for one in sorted(here.glob(f"{pattern}/{name}"))[:_MOST])
+
+
 def _found(name: str, parser: ArgumentParser | None) -> Iterator[tuple[Any, str]]:
     action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
     typed = list(_typed(name, parser, action))

@@ -63,7 +63,8 @@ def suggested(
             tried = {**answers, question["name"]: answer}
             found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
             traced += found.get("reached", 0)
-            is_documented = source == DOCUMENTED and not found.get("is_refusal")
+            is_file = question["why"] == "argument_absent"  # that documents name and that is here: no guess
+            is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
             goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
             goes_on = goes_on and not _cuts(question, found)
             if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):

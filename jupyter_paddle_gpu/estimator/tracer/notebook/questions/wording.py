@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from ... import call_stack
@@ -101,12 +102,17 @@ _STAND_INS = re.compile("|".join(_STAND_FOR))
 
 def said(problem: BaseException) -> str:
     """An exception's text; of what Paddle's C++ says the summary, without rulers, source files and the failed check."""
-    # Of Python that does not parse, the place is told beside it, with cells counted as people do.
-    whole = problem.msg if isinstance(problem, SyntaxError) else str(problem)
+    # Of a cell that does not parse, the place is told beside it, with cells counted as people do.
+    whole = problem.msg if isinstance(problem, SyntaxError) and module_of(problem) is None else str(problem)
     text = whole.rpartition("Error Message Summary:")[2].partition("[Hint: ")[0]
     text = re.sub(r"-{5,}|\(at [^()]*\)|\[operator < \w+ > error\]", " ", text)
     text = _STAND_INS.sub(lambda found: _STAND_FOR[found[0]], text)
     return " ".join(text.split())[:400]
+
+
+def module_of(problem: SyntaxError) -> str | None:
+    """The file that does not parse; None: it is a cell, or text that was made as the program ran."""
+    return problem.filename if problem.filename and Path(problem.filename).is_file() else None
 
 
 def line_of(problem: BaseException, name: str) -> int:

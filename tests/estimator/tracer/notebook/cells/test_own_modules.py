@@ -15,7 +15,7 @@ sys.path.insert(0, sys.argv[1])
 import tracer
 for name, (folder, source, answers) in json.load(sys.stdin).items():
     os.chdir(folder)
-    own = {"reader", "kit", "options", "engine"}
+    own = {"reader", "kit", "options", "engine", "broken"}
     for known in [module for module in sys.modules if module.split(".")[0] in own]:
         del sys.modules[known]
     asked = {"cells": [{"index": 0, "source": source}], "folder": folder, "answers": answers, "target": "cpu"}
@@ -82,6 +82,27 @@ parser.add_argument('-c', '--config', required=True)
 args = parser.parse_args()
 config = json.load(open(args.config))
 width = config['width']
+"""
+DEFAULTED = PARSED.replace("required=True", "default='small.json'")
+SHAPED = """
+import os, paddle
+from no_such_library.colours import to_lab
+class Pictures(paddle.io.Dataset):
+    def __init__(self, folder):
+        self.names = os.listdir(folder)
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, i):
+        lab = to_lab(self.names[i])
+        return lab[:, :, 0], lab[:, :, 1:]
+loader = paddle.io.DataLoader(Pictures('absent'), batch_size=4)
+net = paddle.nn.Conv2D(1, 2, 3, padding=1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for light, colours in loader:
+    seen = net(light.unsqueeze(1).astype('float32'))
+    chosen = paddle.nn.functional.one_hot(paddle.floor(colours.sum(axis=-2)).astype('int64') % 3, 5)
+    loss = (seen.reshape([4, 2, -1]) @ chosen.reshape([4, -1, 7]).astype('float32')).mean()
+    loss.backward(); optimizer.step(); optimizer.clear_grad()
 """
 CHOICE = """
 import argparse, paddle
@@ -211,6 +232,18 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "a reader in a module": ({"reader.py": READER}, GLOBBED, {}),
     "a package of its own": (KIT, "import kit\nkit.fit(4)\n", {}),
     "documented": ({"README.md": DOCUMENT, "settings/small.json": '{"width": 6}'}, PARSED + STEP, {}),
+    "a default that lies elsewhere": (
+        {"README.md": "`python train.py -c conf/small.json`", "conf/small.json": "{}", "a/small.json": "{}"},
+        DEFAULTED + STEP,
+        {},
+    ),
+    "a default that lies below": ({"conf/small.json": "{}", "a.json": "{}"}, DEFAULTED + STEP, {}),
+    "a module that is no Python": (
+        {"broken.py": "def width():\nreturn 6\n"},
+        "import paddle, no_such_library\nfrom broken import width\n" + STEP,
+        {},
+    ),
+    "a library within samples": ({}, SHAPED, {}),
     "the one configuration": ({"conf/only.json": '{"width": 6}'}, PARSED + STEP, {}),
     "a name like an argument's": ({"a.json": '{"width": 6}'}, PARSED + STEP, {"config": "a.json"}),
     "choices": ({}, CHOICE + STEP, {}),
@@ -254,13 +287,27 @@ def test_an_argument_is_what_documents_and_configurations_beside_the_program_say
     assert traced["choices"]["asked"] == [["city", "6", "cells"]]
 
 
+def test_a_default_that_is_no_file_here_is_one_that_documents_name_or_of_the_same_name(traced):
+    """`default='small.json'` in a repository that keeps it in `conf`: what hangs on it is no stop."""
+    assert traced["a default that lies elsewhere"]["asked"] == [["config", "conf/small.json", "documented"]]
+    assert traced["a default that lies below"]["asked"] == [["config", "conf/small.json", "near"]]
+
+
+def test_a_module_that_does_not_parse_ends_the_program_whatever_else_is_not_here(traced):
+    """It is told with the module's own file and line: the cell has only the import."""
+    row = traced["a module that is no Python"]
+    assert row["status"] == "would_stop", row["asked"]
+    said = "expected an indented block after function definition on line 1 (broken.py, line 2)"
+    assert (row["stop"]["line"], row["stop"]["error"]) == (2, f"IndentationError: {said}")
+
+
 def test_an_answer_for_an_argument_is_none_for_a_name_that_is_alike(traced):
     row = traced["a name like an argument's"]
     assert (row["status"], row["inputs"]) == ("ok", ["float32[8, 6]"])
 
 
 def test_where_nothing_can_be_suggested_what_can_be_installed_is_told(traced):
-    for name in ("a library", "a library within a model"):
+    for name in ("a library", "a library within a model", "a library within samples"):
         assert (traced[name]["status"], traced[name]["lacks"]) == ("needs_input", ["no_such_library"])
         assert len(traced[name]["asked"]) == 1
 
