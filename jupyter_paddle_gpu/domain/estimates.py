@@ -16,7 +16,7 @@ Evidence = Literal["trace", "measured", "scan"]
 Status = Literal[
     "ok", "needs_input", "no_model", "no_paddle", "no_package", "static_graph", "unsupported", "would_stop"
 ]  # fmt: skip
-"""`ok`: there is a figure; `needs_input`: there are questions, all of which can be answered; `no_model`: nothing trains;
+"""`ok`: there is a figure; `needs_input`: there are questions that can be answered; `no_model`: nothing trains;
 `no_paddle`: the kernel's Python has no Paddle; `no_package`: it lacks a module that the training needs
 (`Estimate.packages`); `static_graph`: what trains is a static graph, which is not followed (`notes` say where it is);
 `unsupported`: the trace goes no further, and no answer would help (`notes` say where and what to do); `would_stop`: the

@@ -22,7 +22,8 @@ from ..step.steps import StepSeen, StepWatch
 from ..undecided.branches import Site
 from . import what_ifs
 from .cells import stops
-from .traces import micro, traced
+from .outcomes import micro
+from .traces import traced
 
 Result = dict[str, Any]
 Meta = tuple[tuple[int, ...], str]

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from .dead import IMPORTED, alive
 from .syntax import parsed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
-def reached(cells: Sequence[str], beside: Iterable[str]) -> list[str]:
+def reached(
+    cells: Sequence[str], beside: Iterable[str], known: Mapping[str, Any] | None = None, imported: Iterable[str] = ()
+) -> list[str]:
     """The code that may run: what stands outside of functions and classes in cells, and what is named from there on.
 
     A name is any word of the code that could be one, an attribute's or a text's, too: what is left out is sure to be
@@ -20,12 +24,16 @@ def reached(cells: Sequence[str], beside: Iterable[str]) -> list[str]:
     Args:
         beside: sources of scripts and modules that the cells run and import; what stands there outside of functions
             runs as well.
+        known: what conditions may be told by (`dead.settled`): an arm that never runs is none of it.
+        imported: those of `beside` that are no programs.
     """
+    known, imported = known or {}, frozenset(imported)
     defined: dict[str, list[Defined]] = {}
     open_still: list[ast.AST] = []
     found: list[str] = []
     for source in (*cells, *beside):
-        body = parsed(source).body
+        tree = alive(parsed(source), {**known, **(IMPORTED if source in imported else {})})
+        body = tree.body if isinstance(tree, ast.Module) else []
         found += [] if body else [source]  # what is no Python is not known to be out of reach
         for statement in body:
             _sort(statement, defined, open_still)

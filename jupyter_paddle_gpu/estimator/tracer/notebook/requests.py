@@ -28,12 +28,13 @@ from .cells.running import CellRun
 from .cells.untaken import Asked, note
 from .evaluations import keeps_results
 from .literals import Sizes
+from .outcomes import micro
 from .questions import batch_places, started, trials
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.wording import OF_DATA
 from .sites import Sites
-from .traces import micro, traced
+from .traces import traced
 from .trainings import Trainings
 
 
@@ -110,7 +111,8 @@ def _hides_a_training(request: dict[str, Any], result: dict[str, Any], sites: Si
     """Whether all that was asked is answered and the cells' training was not reached all the same: a way that goes on
     within functions comes further."""
     lacks_data = any(note["code"].startswith("data_") for note in result["notes"])
-    return result["status"] == "no_model" and bool(request.get("answers")) and bool(sites.all) and lacks_data
+    is_nothing = result["status"] == "no_model" and not result.get("is_idle")
+    return is_nothing and bool(request.get("answers")) and bool(sites.all) and lacks_data
 
 
 MOST_PATHS = 2
@@ -120,6 +122,7 @@ MOST_PATHS = 2
 def _with_paths(result: dict[str, Any]) -> dict[str, Any]:
     """The result with a question for where files are, if something is open for which the notebook suggests nothing."""
     result.pop("starts", None)
+    result.pop("is_idle", None)
     paths, asked = result.pop("paths", [])[:MOST_PATHS], result["questions"]
     is_near = any(one["suggestion"] for one in paths)
     is_open = any(one["suggestion"] is None or (is_near and one["params"].get("source") == ASSUMED) for one in asked)
@@ -178,7 +181,8 @@ def _without_data(
         one = _with_batch(asked, trace, sites) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, trace, has_time), "way": way}
-        hides_one = one["status"] == "no_model" and (sites.all or one.get("starts") or fetches)
+        is_nothing = one["status"] == "no_model" and not one.get("is_idle")
+        hides_one = is_nothing and (sites.all or one.get("starts") or fetches)
         if _is_settled(one) and not hides_one:
             return one
         found.append(one)

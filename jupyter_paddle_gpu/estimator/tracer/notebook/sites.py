@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .dead import decided
 from .syntax import children, nodes, parsed
 
 STEPS = frozenset(("backward", "minimize", "train_batch"))
@@ -120,7 +121,9 @@ class Sites:
             body = self._each(node.body).repeated()
             return body | self._each(node.orelse)
         if isinstance(node, ast.If):
-            return self._each((node.test, *node.body)) | self._each(node.orelse)
+            way = decided(node.test, {})
+            arms = (node.test, *(node.body if way is not False else ()), *(node.orelse if way is not True else ()))
+            return self._each(arms)
         found = self._called(node) if isinstance(node, ast.Call) else Holding()
         return found | self._each(children(node))
 

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import importlib
 import io
-import re
 import time
 import warnings
 from collections.abc import Callable
@@ -16,43 +15,31 @@ from typing import Any
 import paddle
 
 from ..eager.amp import Precision
-from ..eager.promotions import Promotions
 from ..eager.runtime import Runtime
-from ..kernels.registry import rule_of
-from ..patches.absent_devices import AbsentDevices
-from ..patches.absent_modules import AbsentModules
 from ..patches.child_processes import ChildProcesses
 from ..patches.data.compared import Compared
 from ..patches.data.loaders import Loaders
 from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
 from ..patches.distributed.sharding import TaskFlows
-from ..patches.patch import unplaced
 from ..patches.table import installed
 from ..patches.tensor_methods import real
 from ..program.asking import Types
 from ..program.inference import Inference
 from ..session import entered
 from ..step import resizing
-from ..step.changes import Changes, plain
+from ..step.changes import Changes
 from ..step.host_memory import HostMemory
-from ..step.layers import LayerPaths
-from ..step.model_inputs import ModelInputs
-from ..step.report import described, graph_notes, inputs_of, loss_name, once_each, rows, versions
-from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
-from ..undecided import absent_data, absent_tensors, running_code
-from ..undecided.branches import STOP_IF_TOLD
-from . import own_notes
-from .cells import behind, stops
+from ..undecided import running_code
+from .cells import behind
 from .cells.running import CellRun
+from .outcomes import outcome_of, step_kept
 from .what_ifs import Scenario
 
 _inference = Inference()
 """Templates of operator calls: the one thing that traces of a process share."""
 
-NO_SUCH = "training_unknown"
-"""The note by which who asked is refused: there is no training of that number. Nobody reads it as a sentence."""
 _LATE = ("paddle.optimizer.fusion_utils", "paddle.distributed.auto_parallel.fully_shard_fusion")
 """What Paddle imports with an optimizer's first update, where it has it: once a process instead of in each trace."""
 
@@ -72,11 +59,6 @@ def _import_late_modules() -> None:
     for name in _LATE:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-
-
-def micro(size: int, request: dict[str, Any]) -> int:
-    """The micro-batch of an accumulated step."""
-    return max(1, size // max(1, request.get("accumulation") or 1))
 
 
 def traced(
@@ -107,7 +89,7 @@ def traced(
             if collecting:
                 gc.enable()
         cells_done = time.perf_counter()
-        result = kept.pop() if kept else _result(runtime, run, scenario.request)
+        result = kept.pop() if kept else outcome_of(runtime, run, scenario.request)
         if run is not None and run.behind is not None:
             result["behind"] = run.behind
     finally:
@@ -125,7 +107,7 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
 
     def keep() -> None:
         run.settle()
-        kept.append(_result(runtime, run, scenario.request))
+        kept.append(outcome_of(runtime, run, scenario.request))
 
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
@@ -153,7 +135,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     )  # fmt: skip
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:
-        run.trainings.step = partial(_kept, runtime, request)
+        run.trainings.step = partial(step_kept, runtime, request)
         watch.ended, watch.is_wanted = run.trainings.ended, run.trainings.is_wanted
     accumulation = max(1, request.get("accumulation") or 1)
     runtime.put(
@@ -172,214 +154,6 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         resizing.Resizing(scenario.change),
     )
     return runtime
-
-
-def _result(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
-    """What came of the run: the training that is asked for, with the others in `others`, or why there is none."""
-    watch = runtime.of(StepWatch)
-    trainings = None if run is None else run.trainings
-    window = None if trainings is not None and trainings.is_over else watch.last_window()
-    if not trainings and runtime.of(absent_data.AbsentData).hides_the_step:
-        return _nothing(runtime, run, request)
-    if run is not None and run.is_cut():
-        if not trainings:
-            return _stopped(runtime, run)
-        window = None
-    if trainings is not None and (window is not None or len(trainings)):
-        assert run is not None
-        if window is not None:
-            place = run.place()
-            at = None if place is None else (place["cell"], place["line"])
-            trainings.keep(at, None if at is None else trainings.sites.at(*at))
-        result = trainings.chosen()
-        if result is None:
-            runtime.note(NO_SUCH, asked=str(trainings.asked), seen=len(trainings))
-            return {"status": "needs_input", **_shared(runtime, run), **versions()}
-    elif window is not None:
-        result = {**_step(runtime, request, window), "id": "1", "where": None if run is None else run.place()}
-    else:
-        return _nothing(runtime, run, request)
-    if run is not None:
-        run.found.forget_files()
-        if result.get("unreached"):
-            run.found.ask_needs()
-    if (where := runtime.of(StaticGraphs).where) is not None:
-        runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
-    shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
-    own = own if run is None else own_notes.told(own, run.found.failures, run.found.by_number, result)
-    if run is not None and result.get("unreached"):
-        shared["questions"] += run.found.late_questions
-    runtime.put(result.pop("seen"))
-    others = [
-        {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
-        for one in result.get("others", ())
-    ]
-    stop = None if run is None else _cast(runtime) or run.found.stop or _ended(runtime)
-    return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
-
-
-def _cast(runtime: Runtime) -> dict[str, Any] | None:
-    """Where the program would end for types that Paddle takes together no more, although its step was followed."""
-    first = runtime.of(Promotions).first
-    if first is None:
-        return None
-    return {
-        **stops.stop(first.cell, first.line, first.problem, runtime.of(Loaders)),
-        "file": first.file,
-        "file_line": first.file_line,
-    }
-
-
-def _ended(runtime: Runtime) -> dict[str, Any] | None:
-    """Where the notebook would end for want of a device or of samples, although its step could be followed."""
-    asked = runtime.of(AbsentDevices).asked
-    return (
-        stops.late(runtime.of(Loaders))
-        if asked is None
-        else {**stops.stop(asked.cell, asked.line, asked.problem, runtime.of(Loaders)), "device": asked.device}
-    )
-
-
-def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
-    """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
-    where another way through the program trains this one tells nothing."""
-    shared = _shared(runtime, run)
-    shared["is_refusal"] = run.found.is_refused
-    return {**shared, "status": "would_stop", "stop": run.found.stop, "questions": run.found.failures[:1], **versions()}
-
-
-def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> dict[str, Any]:
-    """The answer where no step was seen."""
-    watch, changes, graphs = runtime.of(StepWatch), runtime.of(Changes), runtime.of(StaticGraphs)
-    if run is not None:
-        run.found.ask_needs()
-    is_open = run is not None and bool(run.found.questions or run.found.failures)
-    if graphs.where is not None and (graphs.is_on or not is_open):
-        runtime.note("static_graph", cell=graphs.where[0] + 1, line=graphs.where[1])
-        return {"status": "static_graph", **_shared(runtime, run), "questions": [], **versions()}
-    is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
-    if run is not None and run.found.failures and not run.found.questions and not is_of_data:
-        run.found.questions.append(run.found.failures[0])
-    if run is not None and not run.found.questions and (run.found.trains or _may_learn_elsewhere(runtime, run)):
-        run.found.ask_absent()
-    shared = _shared(runtime, run)
-    questions, notes = shared["questions"], shared["notes"]
-    if run is not None and not questions and changes.accumulation > 1 and changes.attempts:
-        notes.append({"code": "too_few_steps", "params": {"asked": request["accumulation"]}})
-        return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
-    status = "needs_input" if questions else "no_model"
-    found = {"status": status, "questions": questions, "notes": notes, **versions()}
-    found["absent_modules"] = shared["absent_modules"]
-    if run is not None:
-        found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
-    if status == "no_model" and watch.known and (unused := watch.gradients.unused()):
-        notes.append(unused)
-    if run is not None and run.found.stop_if_told is not None:
-        found[STOP_IF_TOLD] = run.found.stop_if_told
-    return found
-
-
-_LEARNS = re.compile(r"\.(learn|fit|train|pretrain|finetune)\((?!\s*\))")
-"""Calls by which libraries train what they are given."""
-
-
-def _may_learn_elsewhere(runtime: Runtime, run: CellRun) -> bool:
-    """Whether a library that is not here may hold the training: `agent.learn(batch)` of one with agents of its own."""
-    return bool(_absent(runtime)) and any(map(_LEARNS.search, run.found.sources))
-
-
-def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) -> dict[str, Any]:
-    """What is told of the whole run."""
-    absent_tensors.note_used(runtime, has_figure=has_figure)
-    notes = [{"code": code, "params": params} for code, params in runtime.notes.items()]
-    for name, problem in runtime.ledger.faults.items():
-        notes.append({"code": "rule_failed", "params": {"op": name, "problem": problem}})
-    if names := unplaced():
-        notes.append({"code": "unpatched_library", "params": {"names": ", ".join(names)}})
-    return {
-        "questions": [] if run is None else list(run.found.questions),
-        "notes": notes,
-        "absent_modules": _absent(runtime),
-        "shared_memory": runtime.of(Loaders).shared_memory(),
-        "host": runtime.of(HostMemory).fields(runtime.ledger),
-    }
-
-
-def _absent(runtime: Runtime) -> list[dict[str, Any]]:
-    """Modules that were passed by, with the place of their import; a game that stands in is told of by its own note."""
-    game = runtime.notes.get("environment_stand_in", {}).get("module")
-    absent = runtime.of(AbsentModules)
-    places = {name: place or (None, None) for name, place in absent.modules.items() if name != game}
-    told = {
-        name: {"parts": ", ".join(absent.parts.get(name, ())), "is_wanted": name in absent.wanted} for name in places
-    }
-    return [{"module": name, "cell": cell, "line": line, **told[name]} for name, (cell, line) in places.items()]
-
-
-def _kept(runtime: Runtime, request: dict[str, Any]) -> tuple[dict[str, Any], frozenset[int]]:
-    """The step that is seen now, and the numbers of what trains; what is told of single steps begins anew."""
-    watch = runtime.of(StepWatch)
-    window = watch.last_window()
-    assert window is not None
-    result = _step(runtime, request, window)
-    loaders = runtime.of(Loaders)
-    loaders.seen_batch_sizes.clear()
-    loaders.own_batch_sizes.clear()
-    loaders.in_step.clear()
-    loaders.within.clear()
-    runtime.put(ModelInputs())
-    return result, watch.numbers()
-
-
-def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) -> dict[str, Any]:
-    """What is told of one training's step."""
-    watch, changes, graphs = runtime.of(StepWatch), runtime.of(Changes), runtime.of(StaticGraphs)
-    loaders, inputs_seen, processes = runtime.of(Loaders), runtime.of(ModelInputs), runtime.of(Processes)
-    notes: list[dict[str, Any]] = []
-    if absent := [one["module"] for one in _absent(runtime)]:
-        notes.append({"code": "modules_passed_by", "params": {"modules": ", ".join(absent)}})
-    if watch.window is None:
-        notes.append({"code": own_notes.FEW_STEPS, "params": {}})
-    if not processes.kind:  # where several train together, gradients lie in buffers that stay
-        notes += watch.gradients.notes()
-    notes += [*loaders.notes(), *watch.kept.notes()]
-    called = runtime.of(LayerPaths).of_step(window, watch.parameters())
-    notes += graph_notes(runtime.ledger, window, called.batch)
-    trained = watch.elements()
-    storages, operations = rows(runtime.ledger, window, called.path)
-    arrived = inputs_of(runtime.ledger, window)
-    inputs = once_each([described(record) for record in arrived], changes.accumulation)
-    inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in called.batch]
-    sizes = [shape[0] for shape, _ in called.batch or graphs.fed if shape] or loaders.seen_batch_sizes[:1]
-    asked = request.get("batch_size")
-    if asked and sizes and sizes[0] != micro(asked, request):
-        notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
-    return {
-        "status": "ok",
-        "evidence": "trace",
-        **versions(),
-        "model": called.model or graphs.model,
-        "batch_size": sizes[0] if sizes else None,
-        "steps_per_epoch": loaders.steps_per_epoch(watch.updates),
-        "batches_ahead": loaders.ahead,
-        "own_batch_size": next(iter(loaders.own_batch_sizes), None),
-        "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
-        "convolves": any(rule_of(name).is_convolution for name in {row[0] for row in operations}),
-        "loss": loss_name(runtime.ledger, watch.began),
-        "amp": runtime.of(Precision).level_of_run,
-        "distribution": processes.kind,
-        "devices": processes.size if processes.kind else None,
-        "parameters": called.parameters or trained,
-        "trainable_parameters": called.trainable or trained,
-        "inputs": inputs,
-        "image_size": inputs_seen.image,
-        "sequence_length": None if inputs_seen.sequence is None else inputs_seen.sequence.length,
-        "operations": operations,
-        "storages": storages,
-        "layers": called.tree,
-        "own_notes": notes,
-        "seen": inputs_seen,
-    }
 
 
 @contextlib.contextmanager

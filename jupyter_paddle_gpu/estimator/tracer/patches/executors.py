@@ -26,11 +26,11 @@ from ..step.model_inputs import ModelInputs
 from ..step.resizing import Resizing
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
-from ..undecided import absent_tensors, tensor_values
+from ..undecided import absent_feeds, tensor_values
 from ..undecided.absent_data import is_unseen
 from ..undecided.needs import NeededError
 from .patch import Patch
-from .static_graphs import Fed
+from .static_graphs import Fed, declared
 
 
 class Programs:
@@ -146,7 +146,7 @@ def _train(session: Tensors, plan: Lowered, run: Run) -> list[Any]:
 
 def _feed(session: Tensors, plan: Lowered, feed: dict[str, Any], variables: dict[str, Any]) -> None:
     """What the program is given arrives in the scope, in the place of what was there before."""
-    arrays = []
+    arrays: list[Array] = []
     for name, value in plan.fed.items():
         if name not in feed:
             raise session.refused(KeyError(name))
@@ -154,6 +154,9 @@ def _feed(session: Tensors, plan: Lowered, feed: dict[str, Any], variables: dict
         if isinstance(given, Fed):
             variables[name] = given.array
         else:
+            if is_unseen(given):
+                rows = [array.shape[0] for array in arrays if array.shape]
+                given = absent_feeds.array_of(session, name, given, declared(value), rows)
             shape, dtype = _meta(given, value)
             shape, _ = session.of(Resizing).arriving(shape, dtype, None)
             operation = session.ledger.begin("feed")
@@ -174,7 +177,7 @@ def _meta(given: Any, value: Any) -> tuple[tuple[int, ...], str]:
         return tuple(given.shape()), name_of(given._dtype())
     if isinstance(given, paddle.Tensor):
         return tuple(given.shape), name_of(given.dtype)
-    array = np.asarray(absent_tensors.tensor_of(given) if is_unseen(given) else given)
+    array = np.asarray(given)
     dtype = str(array.dtype) if isinstance(given, np.ndarray) else name_of(value.dtype)
     return tuple(array.shape), dtype if dtype in SIZE else name_of(value.dtype)
 

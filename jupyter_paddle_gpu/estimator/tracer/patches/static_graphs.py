@@ -13,7 +13,7 @@ from paddle.base import core
 
 from ..eager.tensors import Tensors
 from ..memory.arrays import Array, allocate, new_tensor
-from ..memory.dtypes import VAR_TYPE
+from ..memory.dtypes import VAR_TYPE, name_of
 from ..program.dynamic import dynamic
 from ..session import Session
 from ..step.static_graphs import StaticGraphError, StaticGraphs
@@ -58,7 +58,14 @@ def _guard(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs:
 def _data(session: Session, original: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
     if not session.of(StaticGraphs).is_on:
         session.of(StaticGraphs).refused()
-    return original(name, *args, **kwargs)
+    value = original(name, *args, **kwargs)
+    session.of(StaticGraphs).declared[name] = declared(value)
+    return value
+
+
+def declared(value: Any) -> tuple[str, tuple[int | None, ...]]:
+    """Type and shape that a program declares for what it is fed with; None for a size that it leaves open."""
+    return name_of(value.dtype), tuple(None if side < 0 else int(side) for side in value.shape)
 
 
 def _specify(session: Session, original: Callable[..., Any], spec: Any, shape: Any, *args: Any, **kwargs: Any) -> None:

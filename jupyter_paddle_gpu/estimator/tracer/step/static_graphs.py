@@ -31,6 +31,7 @@ class StaticGraphs:
         is_on: whether it is on.
         where: cell and line of what is not followed; None: all is.
         optimizers: which of them updates a parameter, by its name.
+        declared: by name type and shape of what programs are fed with, None for a size that they leave open.
         fed: shapes and types of what a program was fed with last.
         model: class of the layer that was called last from outside any other.
         elements: those of each parameter that the program updates, under a number of its own.
@@ -42,6 +43,7 @@ class StaticGraphs:
         self.where: tuple[int, int] | None = None
         self.optimizers: dict[str, Any] = {}
         self.has_run = self._is_running = False
+        self.declared: dict[str, tuple[str, tuple[int | None, ...]]] = {}
         self.fed: tuple[Meta, ...] = ()
         self.model: str | None = None
         self.elements: dict[int, int] = {}

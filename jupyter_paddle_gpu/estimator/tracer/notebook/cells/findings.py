@@ -16,6 +16,7 @@ from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
 from ...undecided.needs import BatchNeeded, Need, NeededError
+from ..dead import settled
 from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
@@ -34,9 +35,13 @@ class Findings:
         cells: list of {index, source}.
         sites: where they may train.
         beside: sources by path of what they run and import.
+        imported: those that are no programs.
     """
 
-    def __init__(self, cells: list[dict[str, Any]], sites: Sites, beside: Mapping[str, str]) -> None:
+    def __init__(
+        self, cells: list[dict[str, Any]], sites: Sites, beside: Mapping[str, str], imported: Iterable[str] = ()
+    ) -> None:
+        self._imported = frozenset(imported)
         self._cells, self._sites = cells, sites
         self._session = Session()
         self.sources = (*(cell["source"] for cell in cells), *beside.values())
@@ -211,7 +216,10 @@ class Findings:
             return True
         cells = [cell["source"] for cell in self._cells]
         beside = [source for source in self.sources if source not in cells]
-        return trains(self.sources, self._sites) and trains(reached(cells, beside), self._sites)
+        if not trains(self.sources, self._sites):
+            return False
+        known = settled(self.sources, self._data.namespace)
+        return trains(reached(cells, beside, known, self._imported), self._sites)
 
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""

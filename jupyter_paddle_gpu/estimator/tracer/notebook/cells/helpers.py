@@ -64,6 +64,11 @@ class Helpers:
         """Their sources by path."""
         return dict(self.modules.values())
 
+    def imported_only(self, cells: Iterable[Mapping[str, Any]]) -> list[str]:
+        """Sources of those that no cell names as a program."""
+        code = "\n".join(cell["source"] for cell in cells)
+        return [source for path, source in self.modules.values() if Path(path).name not in code]
+
 
 def _own(first: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Modules that lie beside the notebook, and what these import of each other; none where they are many."""

@@ -84,8 +84,8 @@ class CellRun:
         self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
-        self.found = Findings(cells, self.sites, beside or {})
         helpers = Helpers.of(cells, self._plain if absorbs else None)
+        self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
         self._programs = Programs(self._run_script, self._names, self._program_failed, helpers)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ...memory.ledger import Ledger
 from ...session import current
+from ...step.static_graphs import StaticGraphs
 from ...undecided.absent_data import AbsentData
 from ...undecided.descriptions import shapes_of
 from ...undecided.needs import Need
@@ -71,6 +72,7 @@ class Candidates:
         found.models = Models(self.ledger)
         if (session := current()) is not None:
             data = session.of(AbsentData)
+            found.declared = list(session.of(StaticGraphs).declared.values())
             found.partly = data.partly.get(need.name, [])
             found.counted = {name: one for name, one in data.answers.items() if type(one) is int and one > 1}
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]

@@ -65,6 +65,8 @@ class Hints:
     """Numbers of saved outputs by the words before them."""
     partly: list[tuple[str, tuple[int | None, ...]] | None] = field(default_factory=list)
     """What the program's code says of a batch's things: type and shape, None for what nobody knows."""
+    declared: list[tuple[str, tuple[int | None, ...]]] = field(default_factory=list)
+    """What static programs declare that they are fed with."""
     answered: list[tuple[str, Shape]] = field(default_factory=list)
     """Type and shape of what was answered so far."""
     counted: dict[str, int] = field(default_factory=dict)

@@ -52,6 +52,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
         tensors = _tensors(need, found, size, inputs)
         yield from (one for one in tensors if need.dtype in {"", one[1][0][0]})
         return
+    yield from _declared(size, found)
     given = list(dict.fromkeys((dtype, shape) for _, dtype, shape in inputs))
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     count = len(found.partly) or found.items or 2
@@ -72,6 +73,16 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 yield ASSUMED if is_open else source[one], [*[one] * (count - labels), *[label] * labels]
 
 
+def _declared(size: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches of what a static program declares that it is fed with, and single samples of it, which the program itself
+    puts into a batch."""
+    length = next(length for _, length in _lengths(found))
+    sides = [(dtype, [length if side is None else side for side in shape[1:]]) for dtype, shape in found.declared]
+    if sides:
+        yield CELLS, [(dtype, (size, *rest)) for dtype, rest in sides]
+        yield CELLS, [(dtype, tuple(rest)) for dtype, rest in sides]
+
+
 def _is_of_rows(found: Hints) -> bool:
     """Whether all but the number of rows is known of one tensor."""
     parts = [part[1] for part in found.partly if part is not None]
@@ -86,7 +97,11 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         yield CELLS, [("int64", (size,))]
         return
     for dtype, row in filter(None, found.partly):  # how many rows it has, nobody knows
-        yield ASSUMED, [(dtype, tuple(size if side is None else side for side in row))]
+        rows = CELLS if need.batch_size else ASSUMED
+        for where, length in _lengths(found) if None in row[1:] else [(rows, size)]:
+            first, *sides = row
+            rest = (length if side is None else side for side in sides)
+            yield where, [(dtype, (size if first is None else first, *rest))]
     for _, shape in found.answered[:1]:
         if need.dtype and len(shape) == 1:  # numbers of the same samples
             yield LAYER, [(need.dtype, shape)]

@@ -1,0 +1,125 @@
+"""Arms of conditions that never run: `if False:`, `if args.train:` where no run trains, `if __name__ == "__main__":` of
+a module that is imported."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .syntax import nodes
+
+PLAIN = (bool, int, float, str, type(None))
+"""Values by which a condition is known."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_COMPARED = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+}  # fmt: skip
+IMPORTED = {"__name__": "imported"}
+"""What a module that is imported knows."""
+
+
+class UnknownError(Exception):
+    """A condition hangs on more than what is known."""
+
+
+def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """What conditions may be told by once the code has run: names that it binds once, to a plain value or to the
+    arguments of a command line of which it changes none."""
+    bound: dict[str, int] = {}
+    changed: set[str] = set()
+    for source in sources:
+        for node in nodes(source):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    bound[name] = bound.get(name, 0) + 1
+                case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+                    changed.add(name)
+                case ast.Global(names=names):
+                    changed.update(names)
+    known = {name: namespace[name] for name, count in bound.items() if count == 1 and name in namespace}
+    return {
+        name: value
+        for name, value in known.items()
+        if name not in changed and (type(value) in PLAIN or isinstance(value, argparse.Namespace))
+    }
+
+
+def alive(tree: ast.AST, known: Mapping[str, Any]) -> ast.AST:
+    """The tree without arms that never run; itself where it has none."""
+    pruning = _Pruning(known)
+    if not any(pruning.decided(node) is not None for node in ast.walk(tree) if isinstance(node, ast.If)):
+        return tree
+    return pruning.visit(copy.deepcopy(tree))  # type: ignore[no-any-return]
+
+
+def decided(test: ast.expr, known: Mapping[str, Any]) -> bool | None:
+    """Which way a condition goes each time; None where that is not known."""
+    try:
+        return bool(_value(test, known))
+    except UnknownError:
+        return None
+
+
+class _Pruning(ast.NodeTransformer):
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self._known = known
+
+    def decided(self, node: ast.If) -> bool | None:
+        return decided(node.test, self._known)
+
+    def visit_If(self, node: ast.If) -> Any:
+        held = self.decided(node)
+        self.generic_visit(node)
+        if held is None:
+            return node
+        return (node.body if held else node.orelse) or ast.copy_location(ast.Pass(), node)
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        if not isinstance(node, _FUNCTIONS):
+            return super().generic_visit(node)
+        outer = self._known
+        own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+        # Arguments of a command line are handed on by their own name.
+        self._known = {
+            name: value for name, value in outer.items() if name not in own or isinstance(value, argparse.Namespace)
+        }
+        try:
+            return super().generic_visit(node)
+        finally:
+            self._known = outer
+
+
+def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name) if type(known.get(name, known)) in PLAIN:
+            return known[name]
+        case ast.Attribute(value=ast.Name(id=name), attr=part) if isinstance(known.get(name), argparse.Namespace):
+            value = vars(known[name]).get(part, known)
+            if type(value) in PLAIN:
+                return value
+        case ast.UnaryOp(op=ast.Not(), operand=of):
+            return not _value(of, known)
+        case ast.BoolOp(op=joint, values=parts):
+            return _joined(isinstance(joint, ast.And), [decided(one, known) for one in parts])
+        case ast.Compare(left=left, ops=[compared], comparators=[right]) if type(compared) in _COMPARED:
+            try:
+                return _COMPARED[type(compared)](_value(left, known), _value(right, known))
+            except TypeError:
+                raise UnknownError from None
+    raise UnknownError
+
+
+def _joined(is_and: bool, parts: list[bool | None]) -> bool:
+    """What `and`, or `or`, comes to: one part may decide it."""
+    if (not is_and) in parts:
+        return not is_and
+    if None in parts:
+        raise UnknownError
+    return is_and

@@ -1,0 +1,100 @@
+"""A training in an arm that never runs asks for nothing."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+
+import pytest
+
+from jupyter_paddle_gpu.estimator.tracer.notebook import dead, reached
+
+_HEAD = """
+import argparse
+import numpy as np
+import paddle
+"""
+_TRAINS = """
+    net = paddle.nn.Linear(4, 2)
+    optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+    for row in rows:
+        net(paddle.to_tensor(row)).mean().backward()
+        optimizer.step()
+"""
+_PARSER = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--train", action="store_true")
+"""
+ARGUMENTS = f"{_HEAD}{_PARSER}args = parser.parse_args([])\nrows = np.load('rows.npy')\nif args.train:{_TRAINS}"
+WITHIN = f"""{_HEAD}{_PARSER}
+def run(args, rows):
+  if args.train:{_TRAINS}
+  else:
+    print(len(rows))
+if __name__ == "__main__":
+    args = parser.parse_args([])
+    run(args, np.load("rows.npy"))
+"""
+SOURCES = {
+    "constant": f"{_HEAD}rows = np.load('rows.npy')\nif False:{_TRAINS}",
+    "name": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN and len(rows):{_TRAINS}",
+    "arguments": ARGUMENTS,
+    "within": WITHIN,
+    "trains": WITHIN.replace('action="store_true"', "default=True"),
+    "answered": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN:{_TRAINS}",
+}
+
+
+@pytest.fixture(scope="module")
+def traced(run_child):
+    return run_child("trace", SOURCES, {"answered": {"answers": {"TRAIN": True}}})
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within"])
+def test_a_dead_training_asks_nothing(traced, name):
+    assert (traced[name]["status"], traced[name]["questions"]) == ("no_model", [])
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("name", ["trains", "answered"])
+def test_one_that_runs_asks_for_its_batch(traced, name):
+    (asked,) = [one for one in traced[name]["questions"] if one["kind"] == "batch"]
+    assert asked["suggestion"] == "float32[32,4]"
+
+
+@pytest.mark.parametrize(
+    ("test", "way"),
+    [
+        ("False", False),
+        ("not TRAIN", True),
+        ("TRAIN and unknown", False),
+        ("TRAIN or unknown", None),
+        ("mode == 'test'", True),
+        ("args.epochs > 3", False),
+        ("args.other", None),
+        ("mode > 3", None),
+        ("call()", None),
+    ],
+)
+def test_a_condition_is_told_by_what_is_known(test, way):
+    known = {"TRAIN": False, "mode": "test", "args": argparse.Namespace(epochs=2)}
+    assert dead.decided(ast.parse(test, mode="eval").body, known) is way
+
+
+def test_what_a_module_does_as_a_program_is_not_reached():
+    module = "def f():\n    pass\nif __name__ == '__main__':\n    loss.backward()\n"
+    assert "backward" in "".join(reached.reached(["import module"], [module]))
+    assert "backward" not in "".join(reached.reached(["import module"], [module], {}, [module]))
+
+
+def test_a_name_that_is_bound_twice_is_not_settled():
+    namespace = {"once": True, "twice": False, "made": object()}
+    assert dead.settled(["once = True\ntwice = True\ntwice = False\nmade = f()"], namespace) == {"once": True}
+
+
+def test_what_a_function_calls_by_the_same_name_is_another_thing():
+    tree = ast.parse("def f(train):\n    if train:\n        a()\nif train:\n    b()")
+    assert ast.unparse(dead.alive(tree, {"train": False})) == ast.unparse(
+        ast.parse("def f(train):\n    if train:\n        a()\npass")
+    )
