@@ -85,7 +85,12 @@ def _judge(card: _Card, estimate: Estimate | None) -> Verdict:
     fit, needed = fit_of(need, room, allowed), need.high
     figures = {"needed": human(needed), "free": human(room), "total": human(allowed or room), "low": human(need.low)}
     if fit == "fits":
-        text = Message(code="fits", text="Fits with {spare} to spare.", params={"spare": human(room - needed)})
+        text = Message(
+            code="fits",
+            # Less than what is free: a share of each card is planned for nobody.
+            text="Fits with {spare} to spare: {needed} of {free} that may be planned for.",
+            params={**figures, "spare": human(room - needed)},
+        )
         return Verdict(
             device_id=identity, device_name=name, fit="fits", reason=text, free_bytes=room, needed_bytes=needed
         )

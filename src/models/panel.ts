@@ -230,7 +230,7 @@ export class PanelModel implements IDisposable {
     this._inventory = inventory;
     this.courses.add(inventory);
     const training = this._training;
-    if (training && this._rematch.isDue(training, inventory.devices)) {
+    if (training && this._rematch.isDue(training, inventory.devices, this.jobs.list)) {
       void training.rematch();
     }
     if (Date.now() - this._edited > TYPING) {

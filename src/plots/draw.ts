@@ -109,7 +109,10 @@ export class Plot {
           ...(sync ? { sync: { key: sync, scales: ['x', null] } } : {})
         },
         scales: {
-          x: { time: false, range: (_, first, last) => this._reach(first, last) },
+          x: {
+            time: false,
+            range: ({ data }, first, last) => this._reach(data[0], first, last)
+          },
           y: { range: (_, low, high) => this._range(low, high) }
         },
         axes: [
@@ -161,13 +164,18 @@ export class Plot {
   }
 
   /** The extent of the horizontal axis; no place lies beyond it. */
-  private _reach(first: number | null, last: number | null): [number, number] {
+  private _reach(
+    places: ArrayLike<number>,
+    first: number | null,
+    last: number | null
+  ): [number, number] {
     const { end } = this._drawing;
     if (end === undefined) {
       return [first ?? 0, last ?? 1];
     }
-    const from = Math.min(0, first ?? 0);
-    return [from, Math.max(end, last ?? 0) || 1];
+    // Around a single place uPlot has put as much again; charts beside it end where their times do.
+    const from = Math.min(0, places[0] ?? 0);
+    return [from, Math.max(end, places[places.length - 1] ?? 0) || 1];
   }
 
   private _height(width: number): number {

@@ -10,6 +10,7 @@ import { draw } from './drawing';
 interface IOptions {
   padding: [number, () => number, number, number];
   axes: { values(plot: null, places: number[]): string[] }[];
+  scales: { x: { range(plot: object, first: number, last: number): [number, number] } };
   hooks: { draw: ((plot: object) => void)[] };
 }
 
@@ -35,6 +36,18 @@ test('the last place of a horizontal axis has room for half of its words', () =>
   axes[0].values(null, [0, 50, 100]);
   // A letter of the axis is hardly narrower than 6 pixels.
   expect(room()).toBeGreaterThanOrEqual(('100 epochs'.length * 6) / 2);
+});
+
+test('a curve of one point ends where those beside it do', () => {
+  const drawing = {
+    ...{ series: [], limits: [], marks: [], height: 100, end: 6.2 },
+    ...{ formatX: String, formatY: String, onCursor: () => undefined }
+  };
+  made.length = 0;
+  new Plot(document.createElement('div'), drawing);
+  // uPlot puts as much again around a single place before it asks.
+  expect(made[0].scales.x.range({ data: [[4.3]] }, 0, 8.6)).toEqual([0, 6.2]);
+  expect(made[0].scales.x.range({ data: [[1, 9]] }, 1, 9)).toEqual([0, 9]);
 });
 
 test('values beside the first axis of a sweep’s picture are not cut', () => {

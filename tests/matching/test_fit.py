@@ -42,8 +42,8 @@ def model(name: str) -> Accelerator:
 @pytest.mark.parametrize(
     ("used", "high", "low", "fit", "sentence"),
     [
-        (0, 6, 6, "fits", "Fits with 12.0 GiB to spare."),
-        (0, 18, 18, "fits", "Fits with 0 B to spare."),
+        (0, 6, 6, "fits", "Fits with 12.0 GiB to spare: 6.00 GiB of 18.0 GiB that may be planned for."),
+        (0, 18, 18, "fits", "Fits with 0 B to spare: 18.0 GiB of 18.0 GiB that may be planned for."),
         (10, 9, 7, "tight", "May just fit: 7.00 GiB to 9.00 GiB are needed, 8.00 GiB can be had."),
         (10, 12, 11, "short", "4.00 GiB short: 12.0 GiB are needed, 8.00 GiB can be had now."),
         (20, 12, 11, "short", "12.0 GiB short: 12.0 GiB are needed, 0 B can be had now."),

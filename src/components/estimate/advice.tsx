@@ -12,6 +12,8 @@ import { WhatIfForm } from './whatIfForm';
 
 /** Share of the figure that an advice has to save to be shown where everything fits. */
 const WORTH = 0.1;
+/** Bytes below which nobody is better off: a GPU's driver gives memory away by as much. */
+const GRAIN = 2 ** 21;
 /** Pieces of advice that stand there before somebody asks for more: where everything fits, and where it does not. */
 const SHOWN = { fits: 1, short: 2 };
 
@@ -29,7 +31,8 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const decision = training.submission.decision ?? training.placement?.decision;
   const isShort = decision?.outcome === 'refuse' && !decision.final;
   const worth = remedies.filter(
-    ({ saves_bytes, refused }) => !refused && (isShort || saves_bytes >= WORTH * total)
+    ({ saves_bytes, refused }) =>
+      !refused && (isShort || saves_bytes >= Math.max(WORTH * total, GRAIN))
   );
   // Where it fits nothing, what makes it fit comes alone, as long as there is such advice.
   const room = Math.max(

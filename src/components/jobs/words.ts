@@ -91,7 +91,9 @@ function measuredRemark(job: IJob, trans: TranslationBundle): string {
     return '';
   }
   const size = bytes(measured.bytes);
-  const estimated = spec.estimated_allocated_bytes;
+  // What trained on the processor of a device's job was estimated for the device.
+  const elsewhere = job.device_ids.length > 0 && measured.over !== 'device';
+  const estimated = elsewhere ? null : spec.estimated_allocated_bytes;
   if (measured.over === 'run') {
     return estimated
       ? trans.__('a step estimated %1, whole run measured %2', bytes(estimated), size)

@@ -60,8 +60,8 @@ describe('what was measured', () => {
     statistics: null,
     notes: []
   };
-  const said = (more: object) => {
-    const known = job('a');
+  const said = (more: object, device_ids: string[] = []) => {
+    const known = job('a', { device_ids });
     return jobRemark(
       {
         ...known,
@@ -88,6 +88,13 @@ describe('what was measured', () => {
     expect(said({ device_allocated_bytes: null, step_allocated_bytes: null })).toBe(
       'a step estimated 200 MiB, whole run measured 300 MiB'
     );
+  });
+
+  test('is not held against the estimate for a device where it trained beside it', () => {
+    const host = { device_allocated_bytes: null, step_allocated_bytes: 210 * 2 ** 20 };
+    expect(said(host, ['GPU-0'])).toBe('measured 210 MiB');
+    const more = { device_allocated_bytes: 210 * 2 ** 20 };
+    expect(said(more, ['GPU-0'])).toBe('estimated 200 MiB, measured 210 MiB');
   });
 });
 
