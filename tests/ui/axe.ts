@@ -58,7 +58,7 @@ async function look(
 }
 
 interface IGlance {
-  /** Words of letters, and all that stands between spaces with a letter or a digit in it. */
+  /** Words of letters, and all that stands between spaces with a letter or a digit in it; Chinese by its dictionary. */
   words: number;
   all: number;
   /** Pixels from the panel's top to Submit and to the first job. */
@@ -97,8 +97,18 @@ export async function glance(panel: Locator): Promise<IGlance> {
         texts.push(...seen(walker.currentNode as Text, parent));
       }
     }
+    // Chinese has no spaces between its words.
+    const chinese = new Intl.Segmenter('zh', { granularity: 'word' });
+    const parts = texts.flatMap(text => text.split(/(\p{Script=Han}+)/u));
     const count = (pattern: RegExp) =>
-      texts.reduce((sum, text) => sum + (text.match(pattern) ?? []).length, 0);
+      parts.reduce(
+        (sum, part) =>
+          sum +
+          (/\p{Script=Han}/u.test(part)
+            ? [...chinese.segment(part)].length
+            : (part.match(pattern) ?? []).length),
+        0
+      );
     const top = node.getBoundingClientRect().top;
     const from = (selector: string) => {
       const found = node.querySelector(selector)?.getBoundingClientRect();

@@ -22,6 +22,7 @@ async function change(person: Person): Promise<void> {
 async function replace(person: Person, label: string, text: string): Promise<void> {
   const field = dialog(person.page).getByLabel(label);
   await field.waitFor();
+  await person.hasKeyboard(dialog(person.page));
   // The first field has the keyboard already.
   if (!(await field.evaluate(node => node === document.activeElement))) {
     await person.click(field);

@@ -2,7 +2,16 @@
 
 import type { Locator, Page } from '@playwright/test';
 
-import { expect } from '../../fixtures';
+/** Milliseconds from one look at the page to the next: Playwright's own waiting looks ever less often, up to a second. */
+const LOOK = 20;
+/** Milliseconds after which an answer does not come any more. */
+const PATIENCE = 90_000;
+
+export interface ITold {
+  clicks: number;
+  keys: number;
+  seconds: number;
+}
 
 export class Person {
   constructor(readonly page: Page) {}
@@ -12,7 +21,7 @@ export class Person {
 
   async click(target: Locator): Promise<void> {
     // Who waits for a button to appear has not begun yet, or is waiting for the tool.
-    await target.waitFor();
+    await this._until(async () => (await target.count()) > 0 && target.isVisible());
     this._began ||= performance.now();
     await target.click();
     this.clicks++;
@@ -41,11 +50,16 @@ export class Person {
 
   /** The answer is on the screen. */
   async sees(answer: Locator): Promise<void> {
-    await expect(answer).toBeInViewport({ timeout: 90_000 });
+    await this._until(() => answer.evaluateAll(isInView));
     this._seen = performance.now();
   }
 
-  get told(): { clicks: number; keys: number; seconds: number } {
+  /** What was opened has taken the keyboard, as far as it does. */
+  async hasKeyboard(opened: Locator): Promise<void> {
+    await this._until(() => opened.evaluate(node => node.contains(document.activeElement)));
+  }
+
+  get told(): ITold {
     return {
       clicks: this.clicks,
       keys: this.keys,
@@ -53,8 +67,31 @@ export class Person {
     };
   }
 
+  private async _until(isSo: () => Promise<boolean>): Promise<void> {
+    for (const end = performance.now() + PATIENCE; !(await isSo());) {
+      if (performance.now() > end) {
+        throw new Error('Waited in vain.');
+      }
+      await this.page.waitForTimeout(LOOK);
+    }
+  }
+
   private _began = 0;
   private _seen = 0;
+}
+
+/** Whether one of them is drawn within the window, and not scrolled out of what holds it. */
+function isInView(nodes: Element[]): Promise<boolean> {
+  if (!nodes.length) {
+    return Promise.resolve(false);
+  }
+  return new Promise(done => {
+    const observer = new IntersectionObserver(entries => {
+      observer.disconnect();
+      done(entries.some(({ isIntersecting, target }) => isIntersecting && target.checkVisibility()));
+    });
+    nodes.forEach(node => observer.observe(node));
+  });
 }
 
 /** A way to an answer; where a tool has none, why not. */
