@@ -46,15 +46,13 @@ function cutIn(root: HTMLElement, exempt: string): string[] {
       at = at.parentElement
     ) {
       const box = at.getBoundingClientRect();
-      const { overflowX, textOverflow } = getComputedStyle(at);
+      const { overflowX, textOverflow, webkitLineClamp } = getComputedStyle(at);
       const clips = at === root || overflowX !== 'visible';
       // What ends in dots is measured as if it fitted.
       const dotted = textOverflow === 'ellipsis' && at.scrollWidth > at.clientWidth + 1;
-      if (
-        dotted
-          ? !at.closest('[title]')
-          : clips && (right > box.right + 1 || left < box.left - 1)
-      ) {
+      // What ends after some lines is scrolled past its last one.
+      const shortened = webkitLineClamp !== 'none' && at.scrollHeight > at.clientHeight + 1;
+      if (dotted || shortened || (clips && (right > box.right + 1 || left < box.left - 1))) {
         found.push(`${text.data.trim().slice(0, 60)} in ${at.getAttribute('class')}`);
         break;
       }

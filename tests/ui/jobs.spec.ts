@@ -1,11 +1,67 @@
 /** All runs on one page: list, compare, run again with another value, delete and take it back, by pointer and by keys. */
 
+import { execFileSync } from 'child_process';
+import { join } from 'path';
+
 import { command, ended, expect, openLab, submitRuns, test, unhurried } from './fixtures';
-import type { LabServer } from './server';
+import { KERNEL, type LabServer } from './server';
 
 async function rerun(server: LabServer, id: string, values: object): Promise<string> {
   return ((await server.json(`jobs/${id}/rerun`, { values })) as { id: string }).id;
 }
+
+/** Puts rows into the store beside one that is there: of another user, in another pool. */
+const OTHERS = `
+import sys
+from pathlib import Path
+from msgspec.structs import replace
+from jupyter_paddle_gpu.jobs.store.job_store import JobStore
+store = JobStore(Path(sys.argv[1]))
+row = store.get(sys.argv[2])
+for name, owner, engine in (("hers", "grace", "local"), ("boxed", "grace", "docker"), ("mine", row.owner, "docker")):
+    spec = replace(row.spec, name=name, engine=engine, token="")
+    store.add(replace(row, id=f"{row.id}-{name}", spec=spec, owner=owner))
+`;
+
+test('of several users and pools one is chosen', async ({ page, server }) => {
+  const id = await submitRuns(server);
+  await ended(server, id);
+  const store = join(server.folder, 'data', 'paddle_gpu', 'jobs.sqlite');
+  execFileSync(KERNEL, ['-c', OTHERS, store, id]);
+  await openLab(page, server);
+  await command(page, 'paddle-gpu:open-jobs');
+  const view = page.locator('.jp-PaddleGpu-jobsPage');
+  const names = view.locator('tbody .jp-PaddleGpu-jobName');
+  const shown = (...wanted: string[]) =>
+    expect.poll(async () => (await names.allTextContents()).sort()).toEqual(wanted.sort());
+  await shown('boxed', 'hers', 'mine', 'runs');
+  const user = view.getByRole('combobox', { name: 'User' });
+  const pool = view.getByRole('combobox', { name: 'Where' });
+  await user.selectOption('grace');
+  await shown('boxed', 'hers');
+  await pool.selectOption({ label: 'Docker' });
+  await shown('boxed');
+  await user.selectOption('');
+  await shown('boxed', 'mine');
+  await view.getByRole('button', { name: 'Show all' }).click();
+  await shown('boxed', 'hers', 'mine', 'runs');
+  await expect(user).toHaveValue('');
+
+  // A note's address is a link, in the list and on the job's page.
+  const address = 'https://example.org/runs/17?of=4#loss';
+  const row = view.locator('tbody tr').filter({ hasText: /^.*runs/ });
+  await row.getByRole('button', { name: 'Note about runs' }).click();
+  await row.getByRole('textbox', { name: 'Note about runs' }).fill(`see ${address}.`);
+  await page.keyboard.press('Enter');
+  const link = row.getByRole('link', { name: address });
+  await expect(link).toHaveAttribute('href', address);
+  await expect(link).toHaveAttribute('rel', /noopener/);
+  await expect(row).toContainText(`see ${address}.`);
+  await row.getByRole('button', { name: 'runs', exact: true }).click();
+  await expect(
+    page.locator('.jp-PaddleGpu-view').getByRole('link', { name: address })
+  ).toHaveAttribute('href', address);
+});
 
 test('from the list of runs to a comparison, another run, a deletion and back', async ({
   page,

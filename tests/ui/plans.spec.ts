@@ -41,17 +41,27 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   const dialog = page.getByRole('dialog');
   await expect(dialog.getByLabel('BATCH_SIZE')).toBeFocused();
   const rate = dialog.getByLabel('LEARNING_RATE');
-  const again = dialog.getByRole('button', { name: 'Re-run', exact: true });
+  // The button says what it does, as the form is now.
+  const again = (name: string) => dialog.getByRole('button', { name, exact: true });
+  await expect(again('Re-run')).toBeVisible();
   await rate.fill('0.1:0.5');
   await expect(dialog).toContainText('Each trial is a run of its own');
   // What is refused is said in the form, which takes the next try.
-  await again.click();
+  await again('Start the trials').click();
   await expect(dialog.getByRole('alert')).toContainText('any value from 0.1 to 0.5');
   await rate.fill('0.1, 0.5');
   await expect(dialog.getByRole('alert')).toHaveCount(0);
   await expect(dialog.getByLabel('Try')).toContainText('all combinations: 2 runs');
   await dialog.getByLabel('At once, at most').fill('2');
-  await again.click();
+  await expect(again('Start 2 trials')).toHaveText('Start 2 trials');
+  await dialog.getByLabel('BATCH_SIZE').fill('32, 64, 128');
+  await expect(again('Start 6 trials')).toBeVisible();
+  await dialog.getByLabel('Try').selectOption('random');
+  await dialog.getByLabel('Trials', { exact: true }).fill('4');
+  await expect(again('Start 4 trials')).toBeVisible();
+  await dialog.getByLabel('Try').selectOption('grid');
+  await dialog.getByLabel('BATCH_SIZE').fill('64');
+  await again('Start 2 trials').click();
 
   // One row among the jobs, unfolded with its trials.
   const row = view.locator('tr[data-sweep]');
@@ -166,7 +176,7 @@ test('the submit dialogue makes a schedule and a sweep', async ({ page, server }
     .locator('.jp-Dialog-content')
     .evaluate(node => node.getBoundingClientRect().height);
   expect(cut).toBeGreaterThan(600);
-  await dialog.getByRole('button', { name: 'Submit' }).click();
+  await dialog.getByRole('button', { name: 'Start 2 trials' }).click();
   await expect(view.locator('tr[data-sweep]', { hasText: 'digits_loop' })).toContainText(
     'of 2 trials'
   );

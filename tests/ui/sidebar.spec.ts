@@ -1,5 +1,7 @@
 /** The panel as people sit before it: at a glance, at every width, while they type. */
 
+import type { Locator, Page } from '@playwright/test';
+
 import { glance } from './axe';
 import {
   command,
@@ -13,7 +15,27 @@ import {
   test
 } from './fixtures';
 import { setWidth } from './screenshots/pictures';
-import { notebook } from './server';
+import { type LabServer, notebook } from './server';
+
+/** Look at the panel while the job of a notebook runs that is not the one in view. */
+async function meanwhile(page: Page, server: LabServer, panel: Locator): Promise<void> {
+  const epochs =
+    'for n in range(1, 601): print(f"epoch {n}/600 loss {1 / n:.4f}"); time.sleep(1)';
+  const { id } = (await server.json('jobs', {
+    path: 'meanwhile.ipynb',
+    content: notebook([`import time\n${epochs}`])
+  })) as { id: string };
+  try {
+    await expect(panel.getByRole('log')).toContainText('epoch 3/600');
+    for (const width of [360, 700]) {
+      await setWidth(page, panel, width);
+      expect((await glance(panel)).words).toBeLessThanOrEqual(120);
+    }
+  } finally {
+    await server.json(`jobs/${id}/cancel`, { force: true });
+    await ended(server, id);
+  }
+}
 
 test('Submit is in view at every width, and nothing is cut', async ({ page, server }) => {
   await page.setViewportSize({ width: 1400, height: 900 });
@@ -60,22 +82,25 @@ test('Submit is in view at every width, and nothing is cut', async ({ page, serv
     expect((await glance(panel)).words).toBeLessThanOrEqual(120);
   }
   // Nor with the job of another notebook above the whole estimate.
-  const epochs =
-    'for n in range(1, 601): print(f"epoch {n}/600 loss {1 / n:.4f}"); time.sleep(1)';
-  const { id } = (await server.json('jobs', {
-    path: 'meanwhile.ipynb',
-    content: notebook([`import time\n${epochs}`])
-  })) as { id: string };
-  try {
-    await expect(panel.getByRole('log')).toContainText('epoch 3/600');
-    for (const width of [360, 700]) {
-      await setWidth(page, panel, width);
-      expect((await glance(panel)).words).toBeLessThanOrEqual(120);
-    }
-  } finally {
-    await server.json(`jobs/${id}/cancel`, { force: true });
-    await ended(server, id);
+  await meanwhile(page, server, panel);
+  // Nor where all that is listed are sweeps, each with its best trial.
+  const space = {
+    BATCH_SIZE: '32,64',
+    EPOCHS: '1,2',
+    LEARNING_RATE: '0.1,0.2',
+    PAUSE: '0.001,0.002'
+  };
+  for (let sweeps = 0; sweeps < 3; sweeps++) {
+    const body = { path: 'runs.ipynb', space, search: 'random', trials: 1 };
+    const { id } = (await server.json('sweeps', body)) as { id: string };
+    await expect
+      .poll(async () => (await server.json(`sweeps/${id}`)) as object, { timeout: 180_000 })
+      .toMatchObject({ state: 'succeeded' });
   }
+  await expect(panel.locator('[data-sweep]')).toHaveCount(3);
+  await expect(panel.locator('[data-sweep]').first()).toContainText('learning rate 0.');
+  await expect(panel.locator('.jp-PaddleGpu-job:not([data-sweep])')).toHaveCount(0);
+  await meanwhile(page, server, panel);
 });
 
 test('the number follows what is typed, and is there after a reload', async ({

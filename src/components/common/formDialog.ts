@@ -14,6 +14,15 @@ export class FormDialog<T> extends Dialog<T> {
     this.addClass('jp-PaddleGpu-dialog');
   }
 
+  /** Say anew what the button does that accepts, as the form is now. */
+  nameAccept(label: string): void {
+    const button = this.node.querySelector('.jp-mod-accept:not(.jp-mod-reject)');
+    const shown = button?.querySelector('.jp-Dialog-buttonLabel');
+    if (button && shown) {
+      button.ariaLabel = shown.textContent = label;
+    }
+  }
+
   override handleEvent(event: Event): void {
     const { key, shiftKey, target } = event as KeyboardEvent;
     if (event.type === 'keydown') {

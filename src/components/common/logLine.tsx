@@ -57,7 +57,7 @@ export function highlight(text: string, word: string): React.ReactNode {
 const ADDRESS = /(https?:\/\/[^\s"'<>\]]*[^\s"'<>\]).,;:!?，。；：！？）])/;
 
 /** The text with its addresses as links. */
-function linked(text: string): React.ReactNode {
+export function linked(text: string): React.ReactNode | React.ReactNode[] {
   if (!text.includes('://')) {
     return text;
   }

@@ -32,6 +32,20 @@ export function Chip(props: { children: React.ReactNode; title?: string }): JSX.
   );
 }
 
+/** A name of any length: where it needs a further line, that begins at one of its words. */
+export function Name({ text }: { text: string }): JSX.Element {
+  return (
+    <>
+      {text.split(/(?<=[_./])/).map((word, index) => (
+        <React.Fragment key={index}>
+          {word}
+          <wbr />
+        </React.Fragment>
+      ))}
+    </>
+  );
+}
+
 type ButtonProps = React.ButtonHTMLAttributes<HTMLButtonElement> & {
   look?: 'main' | 'quiet' | 'link';
 };

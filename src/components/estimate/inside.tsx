@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IAliveTensor, IEstimate } from '../../domain';
 import { bytes, count } from '../../format';
 import { held, type ILayerNode, layerTree } from '../../models/estimate/layers';
-import { Bar, Muted, Space } from '../common/pieces';
+import { Bar, Muted, Name, Space } from '../common/pieces';
 import { useApp } from '../common/context';
 
 /** Tensors shown; the rest of what is alive is small beside them. */
@@ -24,7 +24,9 @@ export function Inside({ estimate }: { estimate: IEstimate }): JSX.Element | nul
       <Work estimate={estimate} />
       {root && (
         <>
-          <h3>{trans.__('By layer: parameters, and activations alive at the peak')}</h3>
+          <h3 aria-level={2}>
+            {trans.__('By layer: parameters, and activations alive at the peak')}
+          </h3>
           <Layer node={root} whole={Math.max(1, held(root))} open />
         </>
       )}
@@ -110,7 +112,7 @@ function LayerRow({ node, whole }: { node: ILayerNode; whole: number }): JSX.Ele
     <span className="jp-PaddleGpu-layerRow" title={title}>
       <span className="jp-PaddleGpu-row">
         <span className="jp-PaddleGpu-layerName">
-          {node.name && `${node.name} `}
+          <Name text={node.name && `${node.name} `} />
           <Muted>{node.type}</Muted>
         </span>
         <Space />
@@ -135,7 +137,7 @@ function Largest({ tensors }: { tensors: IAliveTensor[] }): JSX.Element | null {
   }
   return (
     <>
-      <h3>{trans.__('Largest tensors at the peak')}</h3>
+      <h3 aria-level={2}>{trans.__('Largest tensors at the peak')}</h3>
       <ul className="jp-PaddleGpu-tensors">
         {tensors.map((tensor, index) => (
           <li key={index} className="jp-PaddleGpu-row">

@@ -8,9 +8,12 @@ import { short } from '../../plots';
 import { useApp, useWidth } from '../common/context';
 import { chartHeight, roundSizes } from './scale';
 import { kindNames } from './words';
-import { Space } from '../common/pieces';
+import { Name, Space } from '../common/pieces';
 
-const TOP = 14;
+/** Above the curve: room for half of the dot at its peak. */
+const TOP = 4;
+/** What the peak is called stands above the chart, in a line of this height and in more where it is long. */
+const LINE = 10;
 /** A text of the axis needs about this many pixels. */
 const LABEL_ROOM = 52;
 /** Kinds of memory that are named at a place. */
@@ -31,7 +34,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
   };
   const last = points[points.length - 1].index || 1;
   const highest = Math.max(...points.map(point => point.bytes), 1);
-  const height = chartHeight(width);
+  const height = chartHeight(width) - LINE;
   const x = (index: number) => (index / last) * width;
   const y = (size: number) => TOP + (1 - size / highest) * (height - TOP);
   const peak =
@@ -76,6 +79,12 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
       .join(' · ');
   return (
     <div className="jp-PaddleGpu-timeline" ref={ref}>
+      <div className={`jp-PaddleGpu-peakText${onLeft ? ' jp-mod-left' : ''}`}>
+        <i style={{ flexBasis: onLeft ? width - x(peak.index) : x(peak.index) }} />
+        <span>
+          <Name text={label} />
+        </span>
+      </div>
       {width > 0 && (
         <svg
           width={width}
@@ -133,17 +142,6 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
         </svg>
       )}
       <div
-        className={`jp-PaddleGpu-peakText${onLeft ? ' jp-mod-left' : ''}`}
-        style={
-          onLeft
-            ? { right: width - x(peak.index) + 7, maxWidth: x(peak.index) - 7 }
-            : { left: x(peak.index) + 7, maxWidth: width - x(peak.index) - 7 }
-        }
-        title={label}
-      >
-        {label}
-      </div>
-      <div
         className="jp-PaddleGpu-reader"
         style={{ height }}
         role="slider"
@@ -172,7 +170,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
         }}
       />
       {shown && (
-        <div className="jp-PaddleGpu-alive" style={{ top: height + 16 }} aria-hidden="true">
+        <div className="jp-PaddleGpu-alive" aria-hidden="true">
           {alive(shown)}
           {largest(shown).map(([kind, size]) => (
             <div key={kind} className="jp-PaddleGpu-row">

@@ -7,7 +7,7 @@ import type { IDecision } from '../../domain';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
-import { Button, Row, Space } from '../common/pieces';
+import { Button, Name, Row, Space } from '../common/pieces';
 import { deviceNames } from '../devices/words';
 import { PRODUCT } from '../../tokens';
 import { FactLine } from './factLine';
@@ -30,7 +30,7 @@ export function Head({ model }: { model: PanelModel }): JSX.Element {
               : undefined
           }
         >
-          {training?.source.name ?? PRODUCT}
+          <Name text={training?.source.name ?? PRODUCT} />
         </h1>
         <Space />
         {training && <Fit model={model} training={training} />}

@@ -24,7 +24,8 @@ import { useApp } from '../common/context';
 import { deviceName, markedName, shortName } from '../devices/words';
 import { Exports } from './exports';
 import { FactRows } from './factRows';
-import { Muted, Prose } from '../common/pieces';
+import { linked } from '../common/logLine';
+import { Muted, Prose, Row } from '../common/pieces';
 import { NoteField } from '../jobsPage/noteField';
 import { Card } from './card';
 import { offBy } from './jobMemory';
@@ -78,6 +79,7 @@ export function Facts({ model, job }: { model: JobView; job: IJob }): JSX.Elemen
         <FactRows rows={rows.slice(0, job.notices.some(isShown) ? undefined : -1)} />
       </dl>
       <NoteField jobs={model.jobs} job={job} />
+      <Row wrap>{[linked(job.note)].flat().filter(part => typeof part !== 'string')}</Row>
     </Card>
   );
 }

@@ -8,11 +8,12 @@ import type { JobView } from '../../models/job/jobView';
 import { byRole, jobTitle, seconds } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
 import { useApp, useTick } from '../common/context';
-import { Bar, Button, Chip, Muted, Row, Space } from '../common/pieces';
+import { Button, Chip, Muted, Row, Space } from '../common/pieces';
 import { Star } from '../jobsPage/star';
 import { StateSign, StopButton } from '../jobs/state';
 import { ViewerButtons } from '../jobs/viewers';
-import { jobRemark, jobSentence, share, stateName } from '../jobs/words';
+import { ProgressBar } from '../jobs/progressBar';
+import { jobRemark, jobSentence, stateName } from '../jobs/words';
 import type { OpenNotebook } from './jobPage';
 
 export function JobHead(props: {
@@ -78,13 +79,7 @@ export function JobHead(props: {
           <Button onClick={() => run(CommandIDs.rerunWith)}>{trans.__('Re-run with…')}</Button>
         </div>
       </Row>
-      {running && job.progress.cells_total > 0 && (
-        <Bar
-          thin
-          label={trans.__('%1 percent done', Math.round(share(job)))}
-          parts={[{ share: share(job), look: 'need' }]}
-        />
-      )}
+      {running && job.progress.cells_total > 0 && <ProgressBar job={job} />}
     </div>
   );
 }

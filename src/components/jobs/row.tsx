@@ -8,13 +8,13 @@ import type { JobView } from '../../models/job/jobView';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
-import { Bar, Button, Note, Row, Space } from '../common/pieces';
+import { Button, Note, Row, Space } from '../common/pieces';
 import { QueueButtons } from './queueing';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
 import { JobTitle } from './title';
-import { share } from './words';
+import { ProgressBar } from './progressBar';
 
 interface IItemProps {
   job: IJob;
@@ -94,13 +94,7 @@ function JobRow(props: IItemProps): JSX.Element {
         </Button>
       </Row>
       <Remarks job={job} />
-      {running && job.progress.cells_total > 0 && (
-        <Bar
-          thin
-          label={trans.__('%1 percent done', Math.round(share(job)))}
-          parts={[{ share: share(job), look: 'need' }]}
-        />
-      )}
+      {running && job.progress.cells_total > 0 && <ProgressBar job={job} />}
       {job.state === 'failed' && job.reason && expanded && (
         <Note kind="error" message={job.reason}>
           {cell !== undefined && (

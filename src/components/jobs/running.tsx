@@ -10,14 +10,14 @@ import { isOf } from '../../models/jobs/jobViews';
 import type { PanelModel } from '../../models/panel';
 import { CLOCK_STEPS, LineChart, Sparkline } from '../../plots';
 import { useApp, useSignal } from '../common/context';
-import { Bar, Muted, Row } from '../common/pieces';
+import { Muted, Row } from '../common/pieces';
 import { Unchecked } from '../devices/unchecked';
 import { deviceName, figures, shortName } from '../devices/words';
 import { Remarks } from './remarks';
 import { StateSign, StopButton } from './state';
 import { Tail } from './tail';
 import { JobTitle } from './title';
-import { share } from './words';
+import { ProgressBar } from './progressBar';
 
 const CHART_HEIGHT = 96;
 /** Points with which a curve begins to say something. */
@@ -48,11 +48,7 @@ export function Running(props: { model: PanelModel; view: JobView }): JSX.Elemen
             <JobTitle job={job} jobs={model.jobs} />
             <StopButton job={job} model={model} />
           </Row>
-          <Bar
-            thin
-            label={trans.__('%1 percent done', Math.round(share(job)))}
-            parts={[{ share: share(job), look: 'need' }]}
-          />
+          <ProgressBar job={job} />
           <Remarks job={job} />
           <Curve view={view} />
           <JobDevices job={job} model={model} />

@@ -24,9 +24,15 @@ export function stateName(state: JobState, trans: TranslationBundle): string {
   }
 }
 
-/** How far a job is, in percent of the time that it will take. */
-export function share(job: IJob): number {
-  return 100 * job.progress.share;
+/** Whether it is in its last cell and nobody knows how long that takes: a bar would stand near its end. */
+export function isOpenEnded({ state, progress }: IJob): boolean {
+  const { cell, cells_done, cells_total, seconds_left } = progress;
+  return (
+    state === 'running' &&
+    cell !== null &&
+    cells_done >= cells_total - 1 &&
+    seconds_left === null
+  );
 }
 
 /** Where a job is, in a few words: its state, how far it is or how long it took. */
@@ -46,7 +52,10 @@ export function jobSentence(job: IJob, trans: TranslationBundle): string {
       // A cell is called by its place among all; how many have run is counted among those with code.
       const { cell, cells_done, cells_total } = progress;
       const done = trans.__('%1 of %2 cells done', cells_done, cells_total);
-      parts.push(...(cell === null ? [] : [trans.__('cell %1', cell + 1)]), done);
+      parts.push(
+        ...(cell === null ? [] : [trans.__('cell %1', cell + 1)]),
+        isOpenEnded(job) ? trans.__('last cell, length unknown') : done
+      );
     }
     // Less than a second is a guess that came to its end, not a time.
     if (progress.seconds_left !== null && progress.seconds_left >= 1) {

@@ -15,6 +15,7 @@ import { jobSentence, stateName } from '../jobs/words';
 import { ViewerButtons } from '../jobs/viewers';
 import { SweepRow } from '../plans/sweepRow';
 import { Differs } from './differs';
+import { linked } from '../common/logLine';
 import { NoteField } from './noteField';
 import { Star } from './star';
 
@@ -237,7 +238,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
             }}
           />
         ) : (
-          job.note && <div className="jp-PaddleGpu-noted">{job.note}</div>
+          job.note && <div className="jp-PaddleGpu-noted">{linked(job.note)}</div>
         )}
       </th>
       <td className="jp-mod-differs">

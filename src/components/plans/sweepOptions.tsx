@@ -14,6 +14,13 @@ export function severalHint(trans: TranslationBundle): string {
   return trans.__('Several values make a sweep: 0.1, 0.01 or 32:128:x2 or 0.001:0.1:log5.');
 }
 
+/** What the button does that starts a sweep. */
+export function startTrials(trials: number | null, trans: TranslationBundle): string {
+  return trials === null
+    ? trans.__('Start the trials')
+    : trans._n('Start %1 trial', 'Start %1 trials', trials);
+}
+
 export function SweepOptions(props: {
   choice: ISweepChoice;
   /** Of all combinations; null where they are not counted. */

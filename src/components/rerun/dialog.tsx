@@ -7,9 +7,11 @@ import type { ApiError } from '../../api';
 import type { IJob, ISweep } from '../../domain';
 import type { Jobs } from '../../models/jobs/jobs';
 import type { Planner } from '../../models/plans/plans';
+import { trialsOf } from '../../models/plans/values';
 import { RerunForm as Model } from '../../models/jobs/rerun';
 import { AppProvider, type IApp } from '../common/context';
 import { FormDialog } from '../common/formDialog';
+import { startTrials } from '../plans/sweepOptions';
 import { RerunForm } from './form';
 
 /** The new job or sweep; null where it was given up. */
@@ -38,7 +40,16 @@ export async function rerunWith(
         Dialog.okButton({ label: trans.__('Re-run') })
       ]
     });
+    const name = () =>
+      dialog.nameAccept(
+        model.isSweep
+          ? startTrials(trialsOf(model.sweep, model.runs), trans)
+          : trans.__('Re-run')
+      );
+    name();
+    model.changed.connect(name);
     const { button } = await dialog.launch();
+    model.changed.disconnect(name);
     if (!button.accept) {
       return null;
     }

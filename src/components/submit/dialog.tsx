@@ -10,12 +10,13 @@ import { AS_USUAL, type IChoice } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import { type IPlanChoice, NOW, spaceOf, whenOf } from '../../models/plans/planChoice';
 import { Planner } from '../../models/plans/plans';
-import { sweepFields } from '../../models/plans/values';
+import { runsOf, sweepFields, trialsOf } from '../../models/plans/values';
 import type { Training } from '../../models/estimate/training';
 import { CommandIDs } from '../../tokens';
 import { AppProvider, type IApp } from '../common/context';
 import { FormDialog } from '../common/formDialog';
 import { PlanForm } from '../plans/planForm';
+import { startTrials } from '../plans/sweepOptions';
 import { ChoiceForm } from './choiceForm';
 
 /** Ask what is to be otherwise; answers once the dialogue is closed. */
@@ -75,6 +76,7 @@ async function ask(
     ],
     defaultButton: 3
   });
+  body.named = label => dialog.nameAccept(label);
   const { button, value } = await dialog.launch();
   const isUsual = button.actions.includes('reset');
   if (!button.accept && !isUsual && !button.actions.includes('keep')) {
@@ -124,6 +126,9 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
     void this._readPlans();
   }
 
+  /** Told what the button that submits is called now. */
+  named: (label: string) => void = () => undefined;
+
   get asked(): IAsked {
     return { plan: this._plan, planner: this._planner, variables: this._variables };
   }
@@ -156,11 +161,23 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
             noCost={this._noCost}
             change={change => {
               this._plan = { ...this._plan, error: null, ...change };
+              this._name();
               this.update();
             }}
           />
         </div>
       </AppProvider>
+    );
+  }
+
+  private _name(): void {
+    const { trans } = this._app;
+    const { sweep } = this._plan;
+    const space = whenOf(this._plan) ? null : spaceOf(this._plan, this._variables);
+    this.named(
+      space
+        ? startTrials(trialsOf(sweep, runsOf(Object.values(space))), trans)
+        : trans.__('Submit')
     );
   }
 
@@ -197,6 +214,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
       this._planner.variables(notebook).catch(() => []),
       this._planner.noCost().catch(() => null)
     ]);
+    this._name();
     this.update();
   }
 

@@ -11,7 +11,7 @@ import type { Training } from '../../models/estimate/training';
 import { askedFor } from '../../models/estimate/whatIfs';
 import { CommandIDs } from '../../tokens';
 import { useApp } from '../common/context';
-import { Button, Note } from '../common/pieces';
+import { Button, Name, Note } from '../common/pieces';
 import { isEmpty, noCode } from '../head/factLine';
 import { deviceNames } from '../devices/words';
 import { Difference } from './difference';
@@ -68,7 +68,7 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
           ].join('\n')}
           onClick={() => void commands.execute(CommandIDs.submit, { shown: true })}
         >
-          <span>{trans.__('Submit %1', training.source.name)}</span>
+          <Name text={trans.__('Submit %1', training.source.name)} />
         </Button>
         <Button look="link" aria-haspopup="dialog" onClick={() => void change()}>
           {trans.__('Change…')}

@@ -63,6 +63,16 @@ export interface ISweepChoice {
   direction: '' | 'min' | 'max';
 }
 
+/** Trials of a search that goes through some of the combinations only, where none are named: as the server has it. */
+const USUAL_TRIALS = 20;
+
+/** How many trials a sweep has of so many combinations; null where that is open. */
+export function trialsOf({ search, trials }: ISweepChoice, runs: number | null): number | null {
+  const most = Math.round(Number(trials)) || (search === 'grid' ? Infinity : USUAL_TRIALS);
+  const count = Math.min(most, runs ?? Infinity);
+  return Number.isFinite(count) ? count : null;
+}
+
 export const USUAL_SWEEP: ISweepChoice = {
   search: 'grid',
   trials: '',

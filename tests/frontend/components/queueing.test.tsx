@@ -3,7 +3,9 @@
 import * as React from 'react';
 
 import { QueueButtons } from '../../../src/components/jobs/queueing';
+import { ProgressBar } from '../../../src/components/jobs/progressBar';
 import { jobSentence } from '../../../src/components/jobs/words';
+import type { IJob } from '../../../src/domain';
 import { EventStream } from '../../../src/events';
 import { Jobs } from '../../../src/models/jobs/jobs';
 import * as drawing from '../drawing';
@@ -71,9 +73,42 @@ test('a cell is called by its place among all cells, and what has run is counted
   };
   // A heading stands before it.
   expect(said(4, 3)).toBe('running · cell 5 · 3 of 8 cells done');
+  // Of the last one nobody knows how far it is, unless its training tells: no bar stands near its end for it.
+  expect(said(7, 7)).toBe('running · cell 8 · last cell, length unknown');
   expect(said(null, 8)).toBe('running · 8 of 8 cells done');
   // A script has no cells.
   expect(said(0, 0, 1)).toBe('running');
+});
+
+test('a bar has no end where nobody knows how far it is', () => {
+  const drawn = (more: Partial<IJob['progress']>, state: IJob['state'] = 'running') => {
+    const made = job('a', { state });
+    const progress = { ...made.progress, cell: 7, cells_done: 7, cells_total: 8, share: 0.99 };
+    const box = drawing.draw(
+      <ProgressBar job={{ ...made, progress: { ...progress, ...more } }} />
+    );
+    const bar = box.querySelector('[role=img]');
+    const fill = bar?.querySelector<HTMLElement>('i');
+    return [
+      bar?.getAttribute('aria-label'),
+      fill?.className.replace(/^.*jp-mod-/, ''),
+      fill?.style.width
+    ];
+  };
+  expect(drawn({})).toEqual(['last cell, length unknown', 'open', '100%']);
+  // A script or a notebook of one cell.
+  expect(drawn({ cell: 0, cells_done: 0, cells_total: 1, share: 0.25 })).toEqual([
+    'length unknown',
+    'open',
+    '100%'
+  ]);
+  expect(drawn({ seconds_left: 4 })).toEqual(['99 percent done', 'need', '99%']);
+  expect(drawn({ cells_done: 6, share: 0.5 })).toEqual(['50 percent done', 'need', '50%']);
+  expect(drawn({ cell: null, cells_done: 8, share: 1 })).toEqual([
+    '100 percent done',
+    'need',
+    '100%'
+  ]);
 });
 
 test('a waiting job says its place and about when it starts', () => {

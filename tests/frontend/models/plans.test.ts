@@ -4,7 +4,14 @@ import { dateIn, dimensionText } from '../../../src/components/plans/words';
 import type { IDimension, ISweep, ITrial } from '../../../src/domain';
 import { axes, goodness } from '../../../src/models/plans/axes';
 import { NOW, spaceOf, whenOf } from '../../../src/models/plans/planChoice';
-import { isSeveral, runsOf, sweepFields, USUAL_SWEEP } from '../../../src/models/plans/values';
+import {
+  isSeveral,
+  type ISweepChoice,
+  runsOf,
+  sweepFields,
+  trialsOf,
+  USUAL_SWEEP
+} from '../../../src/models/plans/values';
 import { RerunForm } from '../../../src/models/jobs/rerun';
 import { filtered } from '../../../src/models/jobs/jobsPage';
 import { job, sweep, trans } from '../helpers';
@@ -45,6 +52,18 @@ test.each([
   [['4:1'], null]
 ])('all combinations of %j are %p runs', (typed, runs) => {
   expect(runsOf(typed)).toBe(runs);
+});
+
+test.each<[Partial<ISweepChoice>, number | null, number | null]>([
+  [{ search: 'grid' }, 12, 12],
+  [{ search: 'grid' }, null, null],
+  [{ search: 'random' }, 12, 12],
+  [{ search: 'random' }, 100, 20],
+  [{ search: 'optuna' }, null, 20],
+  [{ search: 'optuna', trials: '7' }, null, 7],
+  [{ search: 'random', trials: '7' }, 4, 4]
+])('of %j with %p combinations %p trials are started', (choice, runs, trials) => {
+  expect(trialsOf({ ...USUAL_SWEEP, ...choice }, runs)).toBe(trials);
 });
 
 test('a form with a list is a sweep that keeps single values beside it', () => {

@@ -37,19 +37,22 @@ export const PANEL = '#jp-PaddleGpu-panel';
 /** Where JupyterLab keeps its language. */
 export const LANGUAGE = '@jupyterlab/translation-extension:plugin';
 const ESTIMATED = `${PANEL} .jp-PaddleGpu-estimate[aria-busy=false]`;
+const LAYER = `${PANEL} .jp-PaddleGpu-layer:not([open]):has(> summary)`;
 const STEP = `loss.backward()
     optimizer.step()
     optimizer.clear_grad()`;
+/** What many a notebook and its layers are called. */
+const LONG = 'fine_tuning_a_pretrained_language_model_for_questions.ipynb';
 /** Notebooks of states that no example has: name -> sources of code cells. */
 const NOTEBOOKS = {
   'asks.ipynb': [
     `import json
 import paddle
-size = len(json.load(open("captions.json")))
+number_of_captions_in_the_file = len(json.load(open("captions.json")))
 model = paddle.nn.Linear(4, 2)
 optimizer = paddle.optimizer.SGD(parameters=model.parameters())
 for step in range(3):
-    loss = model(paddle.ones([size, 4])).mean()
+    loss = model(paddle.ones([number_of_captions_in_the_file, 4])).mean()
     ${STEP}`
   ],
   'lacks.ipynb': [
@@ -78,6 +81,36 @@ data = paddle.io.TensorDataset([paddle.rand([256, 64]), paddle.randint(0, 4, [25
 loader = paddle.io.DataLoader(data, batch_size=32)`,
     `for x, y in loader:
     loss = nn.functional.cross_entropy(model(x), y)
+    ${STEP}`
+  ],
+  [LONG]: [
+    `import paddle
+from paddle import nn
+class QuestionAnsweringHead(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.intermediate_projection_layer = nn.Linear(256, 4096)
+        self.activation_between_projections = nn.GELU()
+    def forward(self, x):
+        return self.activation_between_projections(self.intermediate_projection_layer(x))
+class Encoder(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.transformer_encoder_layers = nn.LayerList([QuestionAnsweringHead()])
+        self.classifier_of_the_answers = nn.Linear(4096, 4)
+    def forward(self, x):
+        return self.classifier_of_the_answers(self.transformer_encoder_layers[0](x))
+class QuestionAnsweringModelWithPretrainedEncoder(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.pretrained_language_encoder = Encoder()
+    def forward(self, x):
+        return self.pretrained_language_encoder(x)
+question_answering_model = QuestionAnsweringModelWithPretrainedEncoder()
+optimizer = paddle.optimizer.AdamW(parameters=question_answering_model.parameters())`,
+    `for step in range(300):
+    x, y = paddle.rand([4096, 256]), paddle.randint(0, 4, [4096])
+    loss = nn.functional.cross_entropy(question_answering_model(x), y)
     ${STEP}`
   ],
   'gan.ipynb': [
@@ -160,6 +193,15 @@ export async function estimate(scene: IScene, path: string): Promise<void> {
   await scene.page.locator(`${PANEL} .jp-PaddleGpu-invitation button`).click();
 }
 
+/** Unfold all that the panel has, also what an explanation that was opened before lies over. */
+async function unfold({ page }: IScene): Promise<void> {
+  const folded = page.locator(`${PANEL} .jp-PaddleGpu-body [aria-expanded=false]`);
+  for (let left = 40; left && (await folded.count()); left--) {
+    // At once, for the last one may go while it is looked for: what was waited for is there without a click.
+    await folded.evaluateAll((nodes: HTMLElement[]) => nodes[0]?.click());
+  }
+}
+
 const shown = (scene: IScene, selector: string) =>
   expect(scene.page.locator(`${PANEL} ${selector}`).first()).toBeVisible({
     timeout: 180_000
@@ -213,12 +255,7 @@ export const PANEL_STATES: readonly IState[] = [
     name: 'everything unfolded',
     part: PANEL,
     reach: async scene => {
-      // Also what an explanation that was opened before lies over.
-      const folded = scene.page.locator(`${PANEL} .jp-PaddleGpu-body [aria-expanded=false]`);
-      for (let left = 40; left && (await folded.count()); left--) {
-        // At once, for the last one may go while it is looked for: what was waited for is there without a click.
-        await folded.evaluateAll((nodes: HTMLElement[]) => nodes[0]?.click());
-      }
+      await unfold(scene);
       await shown(scene, '.jp-PaddleGpu-remedies');
     }
   },
@@ -274,6 +311,22 @@ export const PANEL_STATES: readonly IState[] = [
       await estimate(scene, 'gan.ipynb');
       await shown(scene, '.jp-PaddleGpu-trainings');
       await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+    }
+  },
+  {
+    name: 'long names',
+    part: PANEL,
+    reach: async scene => {
+      await estimate(scene, LONG);
+      await scene.page.locator(ESTIMATED).waitFor({ timeout: 180_000 });
+      await unfold(scene);
+      const folded = scene.page.locator(`${PANEL} .jp-PaddleGpu-inside:not([open]), ${LAYER}`);
+      for (let left = 9; left && (await folded.count()); left--) {
+        await folded.evaluateAll((nodes: HTMLDetailsElement[]) =>
+          nodes.forEach(node => (node.open = true))
+        );
+      }
+      await whole(scene);
     }
   },
   {
