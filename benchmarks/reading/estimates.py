@@ -27,7 +27,7 @@ from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 
 from ..report import RESULTS, save, show
 
-_OPEN = frozenset(("needs_input", "no_package"))
+_OPEN = frozenset(("needs_input", "no_package", "unsupported"))
 """How a notebook ends of which a question is left."""
 _OF_MACHINE = re.compile(r"/\S*/site-packages/")
 MOST_QUESTIONS = 3
