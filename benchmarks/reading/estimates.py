@@ -87,6 +87,7 @@ def _is_assumed(question: Question) -> bool:
 def _reading(path: Path, estimate: Estimate, answers: dict[str, FactValue], seconds: float) -> Reading:
     questions = [f"{one.kind} {one.name or '-'}: {one.why.render()}" for one in estimate.questions]
     stop = [f"stops: {estimate.stop.error}"] if estimate.stop else []
+    stop += [one.render() for one in estimate.notes if one.code == "unsupported"]
     return Reading(
         notebook=name_of(path),
         status=estimate.status,

@@ -75,7 +75,7 @@ QUESTIONS: dict[str, Message] = {
         Message(
             code="name_missing",
             text="The name “{name}” is used before it has a value.",
-            hint="A cell above may have failed or may have been left out; answer with --set {name}=value.",
+            hint="Define it above: a cell there may have failed or may have been left out.",
         ),
         Message(
             code="time_up",

@@ -212,8 +212,9 @@ class UnseenList(Unseen):
             return UnseenList(self.__dict__["_item"])
         if is_unseen(index):
             return Unseen(self)
-        if (variant := variants.present()) is not None:
-            return self._items(variant.length)[index]
+        if (variant := variants.present()) is not None:  # items are alike: no more of them are made than are taken
+            taken = range(variant.length)[index]
+            return self._items(len(taken)) if isinstance(taken, range) else self._items(1)[0]
         counts = {len(range(length)[index]) for length in LENGTHS} if isinstance(index, slice) else {1}
         if len(counts) > 1 or (count := counts.pop()) > _MOST_ITEMS:
             return UnseenList(self.__dict__["_item"])
