@@ -67,8 +67,6 @@ IN_PANEL = {
     "what runs before the training (smaller data, no waiting), or write its results as plain values in a cell.",
     "Where that number decides sizes, answer for it with --set name=value.": "Where that number decides sizes, write "
     "it as a plain value in its cell.",
-    "A cell above may have failed or may have been left out; answer with --set {name}=value.": "A cell above may have "
-    "failed or may have been left out; give {name} a value in a cell.",
     "Say what a batch looks like with --set where they are others.": "Say what a batch looks like where they are "
     "others.",
     "Give other values with --set where you know them.": "Write other values where you know them.",
