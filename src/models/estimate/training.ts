@@ -193,13 +193,14 @@ export class Training {
 
   /** Match the same estimate anew, because the devices are no longer as they were. */
   async rematch(): Promise<void> {
-    if (!this.estimate || this.isEstimating || this.isDetailing || this.stale) {
+    if (!this.estimate || this.isEstimating || this.stale) {
       return;
     }
     this.placed = Date.now();
-    const run = this.asking.begin();
+    // The advice that is being computed brings a match with it, and would be lost by another question.
+    const run = this.isDetailing ? null : this.asking.begin();
     try {
-      await this._place(run, this.estimate.remedies.length > 0);
+      await (run && this._place(run, this.estimate.remedies.length > 0));
       void this.submission.preflight(); // the foot tells until when it would wait, too
     } catch {
       // The old match stands; the devices beside it are live.

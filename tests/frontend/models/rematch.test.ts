@@ -1,8 +1,8 @@
 /** When what a device's row tells is asked anew. */
 
-import type { Training } from '../../../src/models/estimate/training';
+import { Training } from '../../../src/models/estimate/training';
 import { Rematch } from '../../../src/models/estimate/rematch';
-import { job } from '../helpers';
+import { answer, apiOn, job, settle, source } from '../helpers';
 
 function matched(code: string): Training {
   const verdicts = [{ reason: { code, message: '', hint: '' } }];
@@ -34,4 +34,37 @@ describe('Rematch', () => {
     expect(left.isDue(matched('fits'), [], running)).toBe(false);
     expect(left.isDue(matched('fits'), [], ended)).toBe(true);
   });
+});
+
+test('while advice is computed the foot alone is asked anew, and the advice goes on', async () => {
+  const estimate = {
+    ...{ status: 'ok', questions: [], remedies: [], fits: [], trainings: [], training: null },
+    ...{ breakdown: null, batch_size: 64, peak_bytes: 100, allocated_peak_bytes: 100 }
+  };
+  const matched = answer(200, JSON.stringify({ facts: {}, estimate, placement: null }));
+  const none = '{"problems": [], "notes": [], "cells": [], "refused": [], "decision": null}';
+  const details: (AbortSignal | null | undefined)[] = [];
+  let preflights = 0;
+  const api = apiOn((url, init) => {
+    if (!url.includes('placements')) {
+      preflights += Number(url.includes('preflight'));
+      return Promise.resolve(answer(200, none));
+    }
+    const { request } = JSON.parse(init.body as string) as { request: { details: boolean } };
+    if (!request.details) {
+      return Promise.resolve(matched);
+    }
+    details.push(init.signal);
+    return new Promise(() => undefined);
+  });
+  const training = new Training(api, source);
+  void training.measure();
+  await settle();
+  await settle();
+  expect([training.isDetailing, details.length]).toEqual([true, 1]);
+  const before = preflights;
+  await training.rematch();
+  await settle();
+  expect([preflights, details.length, details[0]?.aborted]).toEqual([before + 1, 1, false]);
+  training.dispose();
 });
