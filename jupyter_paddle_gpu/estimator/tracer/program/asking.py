@@ -25,6 +25,8 @@ _NO_REFUSAL = re.compile(
     r"|Fail to alloc memory|not compiled with|Place\(undefined:0\) is not supported|bad_alloc"
 )
 """What is said of the missing memory, of too little of it, and of a Paddle for CPUs."""
+_OF_BOUNDS = re.compile(r"uniform_random's min must less")
+"""What is said of bounds: a tensor without memory that stands for one is read as a number of its own."""
 _OF_CPU = re.compile(r"for cpu kernel|\(Unavailable\)|The kernel `\w+` is not registered")
 """What kernels say that do nothing on a CPU, and Paddle of an operator that a build for CPUs has no kernel of
 (`sync_batch_norm`): no word on what a GPU's does."""
@@ -73,7 +75,8 @@ def refusal(
             if _NO_KERNEL in str(problem):
                 return _typed(call, metas, fill)
             of_cpu = running_target == "gpu" and _OF_CPU.search(str(problem))
-            return None if of_cpu or _NO_REFUSAL.search(str(problem)) else problem
+            of_bounds = len(metas) > 1 and _OF_BOUNDS.search(str(problem))
+            return None if of_cpu or of_bounds or _NO_REFUSAL.search(str(problem)) else problem
     return None
 
 

@@ -397,4 +397,9 @@ class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
         return UNKNOWN_LENGTH
 
     def __getitem__(self, index: Any) -> Any:
-        raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
+        """While samples are made up, what the data set's own code makes of one: another may be made of it."""
+        kinds = (one for one in type(self).__mro__ if not issubclass(one, UnseenData) and "__getitem__" in vars(one))
+        own: Any = next(kinds, None)
+        if variants.present() is None or own in {None, paddle.io.Dataset}:
+            raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
+        return own.__getitem__(self, 0 if is_unseen(index) else index)  # all are alike

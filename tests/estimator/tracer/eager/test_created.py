@@ -48,3 +48,26 @@ def test_a_type_may_be_any_name_that_paddle_knows_it_by(made, name):
     """numpy's classes, too: `to_tensor([1], dtype=np.float64)`."""
     status, size, real = made[name]
     assert (status, size) == ("ok", real)
+
+
+DRAWN = """
+import paddle
+net = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+bounds = paddle.log(paddle.to_tensor((0.3, 3.0)))
+for step in range(3):
+    net(paddle.empty([8, 4]).uniform_({low}, {high})).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_bounds_that_are_tensors_are_not_known(run_child):
+    """What Paddle says of one without memory is no word on its number; of two that are typed it is."""
+    sources = {
+        "tensors": DRAWN.format(low="bounds[0]", high="bounds[1]"),
+        "typed": DRAWN.format(low="2.0", high="1.0"),
+    }
+    found = run_child("trace", sources)
+    assert (found["tensors"]["status"], found["tensors"]["stop"]) == ("ok", None)
+    assert found["typed"]["status"] == "would_stop"

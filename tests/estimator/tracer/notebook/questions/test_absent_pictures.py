@@ -33,6 +33,35 @@ for _ in range(3):
     optimizer.step()
     optimizer.clear_grad()
 """
+REPEATED = """
+import glob
+import paddle
+from PIL import Image
+from paddle.vision import transforms
+class Cats(paddle.io.Dataset):
+    def __init__(self, folder):
+        super().__init__()
+        self.names = glob.glob(folder + '/*.png')
+        self.ways = transforms.Compose([transforms.Resize((64, 64)), transforms.ToTensor()])
+    def __len__(self):
+        return len(self.names)
+    def __getitem__(self, i):
+        return self.ways(Image.open(self.names[i])), i % 3
+class Repeated(paddle.io.Dataset):
+    def __init__(self, of, count):
+        super().__init__()
+        self.of, self.count, self.each = of, count, len(of)
+    def __len__(self):
+        return self.count
+    def __getitem__(self, i):
+        return self.of[i % self.each]
+net = paddle.nn.Conv2D(3, 4, 3)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Repeated(Cats('absent_cats'), 300), batch_size=8):
+    net(x).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 HEADS = {"a model's": "net.head = paddle.nn.Linear(1000, 1000)\nnet.head", "one of a row": "net[2]"}
 """Where a model that was made for other classes gets as many as the folder has."""
 FINE_TUNED = """
@@ -52,7 +81,7 @@ for x, y in paddle.io.DataLoader(pictures, batch_size=16):
 
 @pytest.fixture(scope="module")
 def traced(run_child):
-    return run_child("trace", {"folder": FOLDER, "table": TABLE})
+    return run_child("trace", {"folder": FOLDER, "table": TABLE, "repeated": REPEATED})
 
 
 @pytest.mark.parametrize("where", HEADS)
@@ -79,3 +108,9 @@ def test_the_type_of_data_that_is_not_here_is_asked_for_where_an_operator_reads_
     """The loss makes ones of its logits' type: Paddle's reading of one that is not known ended the process."""
     assert traced["table"]["status"] == "needs_input"
     assert "numbers_shape_1" in {one["name"] for one in traced["table"]["questions"]}
+
+
+def test_a_data_set_that_is_made_of_another_is_followed_into_it(traced):
+    """Which of the other's samples it takes hangs on how many there are; all are alike."""
+    assert traced["repeated"]["questions"] == []
+    assert traced["repeated"]["inputs"] == ["float32[8, 3, 64, 64]", "int64[8]"]
