@@ -222,6 +222,7 @@ def tokens(root: Path) -> None:
         (root / "llm" / "gpt2medium", "vocab.json", "merges.txt"),
         (root / "llm" / "llama13b", "vocab.json", "merges.txt"),
         (root / "slm" / "model_zoo" / "gpt-3", "gpt2-vocab.json", "gpt2-merges.txt"),
+        (root / "llm" / "auto_parallel" / "gpt-3" / "gpt345m", "vocab.json", "merges.txt"),
     ):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / vocabulary).write_text(json.dumps(words))
@@ -237,6 +238,7 @@ def tokens(root: Path) -> None:
     for name, tokenizer_class, model in (
         ("qwen0p5b", "Qwen2Tokenizer", QWEN),
         ("gpt2medium", "GPTTokenizer", GPT),
+        ("auto_parallel/gpt-3/gpt345m", "GPTTokenizer", GPT | WHOLE),
         ("llama13b", "GPTTokenizer", LLAMA),  # its own asks for a file of SentencePiece
     ):
         ends = {"eos_token": "<|endoftext|>", "pad_token": "<|endoftext|>", "unk_token": "<|endoftext|>"}
@@ -246,6 +248,10 @@ def tokens(root: Path) -> None:
         )
     (root / "llm" / "config" / "qwen" / "gpu_logs.json").write_text(json.dumps(PRETRAINING))
     (root / "fused_ln.py").write_text(FUSED_NORM)
+    for module, renamed in TODAYS_NAMES.items():
+        file = root / module
+        for old, new in renamed:
+            file.write_text(file.read_text().replace(old, new))
     sys.path.insert(0, str(root))
     from paddlenlp.data import indexed_dataset
 
@@ -255,6 +261,23 @@ def tokens(root: Path) -> None:
         builder.add_item(np.ones(TOKENS, "int32"))
         builder.end_document()
     builder.finalize(str(root / "llm" / "data" / "made.idx"))
+
+
+WHOLE = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
+TODAYS_NAMES = {
+    "paddlenlp/trainer/utils/ckpt_converter.py": [
+        ("paddle.distributed.checkpoint.", "paddle.distributed.flex_checkpoint.dcp.")
+    ],
+    "llm/auto_parallel/gpt-3/run_pretrain_auto.py": [("random.seed(random_seed)", "random.seed(int(random_seed))")],
+    "paddlenlp/transformers/gpt/modeling_auto.py": [
+        (
+            "attention_mask = dist.reshard(",
+            "attention_mask = (dist.reshard if attention_mask.is_dist() else dist.shard_tensor)(",
+        )
+    ],
+}
+"""Of PaddleNLP of December 2024 by automatic parallelism: a module that has another name in Paddle 3.3, a seed that
+Python 3.11 takes no longer, and a mask that is placed nowhere yet."""
 
 
 def masked(root: Path) -> None:

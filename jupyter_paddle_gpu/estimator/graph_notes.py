@@ -31,6 +31,12 @@ GRAPHS = (
         "Paddle itself makes for it.",
         hint="What the other processes hold is not worked out; with stages they hold other layers.",
     ),
+    Message(
+        code="auto_parallel_types",
+        text="Paddle builds the program of automatic parallelism itself, and the one here, which is for CPUs, puts no "
+        "operators in {dtype} into it.",
+        hint="In float32 the training has a figure, which is larger.",
+    ),
     Message(code="static_not_followed", text="The operator {op} of the static graph is not followed."),
     Message(
         code="static_graph_on_gpu",

@@ -2,7 +2,7 @@
 
 `python divided_programs.py` reads {"name": source} from standard input and prints peaks as JSON lines. Paddle's engine
 sets up groups for GPUs alone ("No CUDA device found"): here they are gloo's. A CPU has no kernel for `reduce_scatter`:
-a part of its operand stands in, which allocates as much.
+a part of its operand stands in, which allocates as much. What another stage sends is made here.
 """
 
 from __future__ import annotations
@@ -34,7 +34,12 @@ def instantiate(group: Any) -> None:
     group._is_instantiate = True
 
 
-divide = Engine._parallel_pir
+divide, place = Engine._parallel_pir, core.reshard
+
+
+def reshard(parameter: Any, attribute: Any) -> Any:
+    """That of another stage has no device, for which Paddle's own looks."""
+    return place(parameter, attribute) if parameter._is_initialized() else parameter
 
 
 def divided(engine: Any, mode: str) -> None:
@@ -45,16 +50,32 @@ def divided(engine: Any, mode: str) -> None:
     for program in programs:
         with paddle.static.program_guard(program):
             for operation in list(program.global_block().ops):
-                if operation.name() == "pd_op.reduce_scatter":
-                    _part(operation)
+                if operation.name() in STAND_INS:
+                    STAND_INS[operation.name()](operation)
 
 
 def _part(operation: Any) -> None:
     pir.set_insertion_point(operation)
     rows = operation.result(0).shape[0]
-    made = paddle._C_ops.slice(operation.operand_source(0), [0], [0], [rows], [1], [])
+    _replace(operation, paddle._C_ops.slice(operation.operand_source(0), [0], [0], [rows], [1], []))
+
+
+def _received(operation: Any) -> None:
+    pir.set_insertion_point(operation)
+    result = operation.result(0)
+    _replace(operation, paddle._C_ops.full(result.shape, 1.0, result.dtype, paddle.CPUPlace()))
+
+
+def _replace(operation: Any, made: Any) -> None:
     operation.result(0).replace_all_uses_with(made)
+    _remove(operation)
+
+
+def _remove(operation: Any) -> None:
     operation.get_parent_block().remove_op(operation)
+
+
+STAND_INS = {"pd_op.reduce_scatter": _part, "pd_op.recv_v2": _received, "pd_op.send_v2": _remove}
 
 
 def main() -> None:
@@ -62,6 +83,7 @@ def main() -> None:
     process_group.ProcessGroup.instantiate = instantiate
     Engine._parallel_pir = divided
     paddle._legacy_C_ops.barrier = lambda *_: None
+    core.reshard = reshard
     peaks: list[int] = []
 
     def step_ends() -> None:

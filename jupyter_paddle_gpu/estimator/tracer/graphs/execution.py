@@ -15,6 +15,8 @@ from . import rebuilding
 from .lowering import Instruction, Lowered, NotFollowedError
 
 _SHAPES = frozenset(("shape", "shape64"))
+_SELECTS = "masked_select"
+"""Its result is as long as a mask says, which nobody computes: all is taken."""
 _FEW = 32
 """More numbers are no shape."""
 Environment = dict[int, Array]
@@ -37,8 +39,17 @@ class Run:
     def __init__(self, ledger: Ledger, lowered: Lowered, variables: dict[str, Array], target: str) -> None:
         self._ledger, self._lowered, self._variables, self._target = ledger, lowered, variables, target
         self._environment: Environment = {}
+        self.assumed: set[str] = set()
+        """Operators of which the largest result was taken."""
         self._known: dict[int, Any] = {}
         """Numbers of small results that hang on shapes alone, as arrays of numpy."""
+        self._names: dict[int, list[str]] = {slot: [] for slot in lowered.passing}
+        for name, slot in (
+            *lowered.given.items(),
+            *((label, slot) for kept in lowered.kept.values() for slot, label, _ in kept),
+        ):
+            if slot in self._names:
+                self._names[slot].append(name)
 
     def run(self, missing: Callable[[str], Exception]) -> list[Array]:
         """Run all operators; what was fetched is the result.
@@ -69,6 +80,8 @@ class Run:
         for name in self._lowered.fed:
             if self._lowered.given[name] == slot:
                 self._variables.pop(name, None)
+        for name in self._names.get(slot, ()):
+            self._variables[name] = self._environment[slot]
 
     def _run(self, one: Instruction) -> None:
         step = one.step
@@ -127,7 +140,7 @@ class Run:
         )
         if not is_open:
             return told
-        told.update(_of_gradients(one, operands))
+        told.update(self._selected(one, operands) if step.name == _SELECTS else _of_gradients(one, operands))
         if all(size >= 0 for shape, _ in told.values() for size in shape):
             return told
         given: list[Any] = []
@@ -155,6 +168,12 @@ class Run:
             elif operand is not None and meta is not None:
                 told[operand] = meta
         return told
+
+    def _selected(self, one: Instruction, operands: Arrays) -> dict[int, Meta]:
+        """All of what a mask selects from."""
+        self.assumed.add(one.step.name)
+        slots = [slot for slots in one.step.gives for slot in slots]
+        return {slot: ((operands[0][0].numel,), self._lowered.metas[slot][1]) for slot in slots}
 
     def _learn(self, one: Instruction, results: Arrays) -> None:
         """Keep the numbers of shapes, and of what is made of nothing else: they decide other shapes."""
@@ -188,7 +207,7 @@ class Run:
 
     def _keep(self, slot: int, name: str, kind: str) -> None:
         array = self._environment[slot]
-        if array.storage is not None:
+        if kind and array.storage is not None:
             array.storage.record.kind = kind
         self._variables[name] = array
 

@@ -65,6 +65,7 @@ class Lowered:
         given: name by name the slot of what the program reads: parameters, states, what it is fed with.
         fed: those of them that a run has to be fed with.
         kept: (slot, name, kind) of what it leaves in the scope, behind which instruction.
+        passing: slots of what it reads or leaves by name and no other part of a plan reads behind it.
         fetched: slots that are copied for the caller at the end.
         gradients: slots of what optimizers read as gradients.
         learns: names of the parameters that it updates.
@@ -78,13 +79,18 @@ class Lowered:
     fetched: list[int]
     gradients: frozenset[int] = frozenset()
     learns: tuple[str, ...] = ()
+    passing: frozenset[int] = frozenset()
 
 
 class _Whole(Reader):
     """Reads a whole program instead of one call."""
 
-    def __init__(self) -> None:
+    def __init__(self, stays: frozenset[str] | None, constants: dict[str, Any] | None) -> None:
         super().__init__([], None)
+        self._known = {} if constants is None else constants
+        self._stays = stays
+        self.passing: set[int] = set()
+        """Slots of what a job gives on to none behind it: no operator writes over them, and the last one drops them."""
         self.given: dict[str, int] = {}
         self.fed: dict[str, Any] = {}
         self.kept: dict[int, list[tuple[int, str, str]]] = {}
@@ -121,9 +127,15 @@ class _Whole(Reader):
             slot = self._operand(operation.operand_source(0))
             if isinstance(slot, int):
                 kind = "parameters" if name == "set_parameter" else "optimizer_state"
+                if self._stays is not None and not operation.operand_source(0).persistable:
+                    kind = ""
                 label = attrs.get("parameter_name") or attrs.get("output_name")
                 self.kept.setdefault(len(self.steps) - 1, []).append((slot, label, kind))
                 self.persistent.add(slot)
+                if self._stays is not None and label not in self._stays:
+                    self.passing.add(slot)
+            elif operation.operand_source(0).id in self._constants:
+                self._known[attrs.get("output_name")] = self._constants[operation.operand_source(0).id]
         elif name in _GROUPS:
             operands = [operation.operand_source(i) for i in range(operation.num_operands())]
             self.grouped.append((len(self.steps), tuple(s for v in operands for s in slots_of(self._operand(v)))))
@@ -142,6 +154,22 @@ class _Whole(Reader):
         else:
             self.fed[name] = value
             self.placed.add(slot)
+            if self._stays is not None:
+                (self.persistent if name in self._stays else self.passing).add(slot)
+
+    def receive(self, arguments: dict[str, Any]) -> None:
+        """What the program takes by name: of a plan's job what the ones before it give on."""
+        for name, value in arguments.items():
+            if name in self._known:
+                self._constants[value.id], self._slots[value.id] = self._known[name], None
+                continue
+            slot = self._result(value)
+            if not isinstance(slot, int):
+                raise NotFollowedError(name)
+            self.given[name] = slot
+            self.persistent.add(slot)
+            if not value.persistable and self._stays is not None and name not in self._stays:
+                self.passing.add(slot)
 
     def _read_operator(self, name: str, operation: Any) -> None:
         operands = [operation.operand_source(i) for i in range(operation.num_operands())]
@@ -185,17 +213,23 @@ def _is_constant(name: str, operation: Any) -> bool:
     return "cpu" in str(attrs["place"]) and list(attrs["shape"]) == [1]
 
 
-def lowered(program: Any, fetch: Sequence[Any], target: str) -> Lowered:
+def lowered(
+    program: Any, fetch: Sequence[Any], target: str, stays: frozenset[str] | None = None,
+    constants: dict[str, Any] | None = None,
+) -> Lowered:  # fmt: skip
     """What the executor makes of a program.
 
     Args:
         fetch: values of it that are fetched.
         target: cpu or gpu: kernels differ in what they may write over.
+        stays: names of what a job of a plan leaves to others; None for a program that runs by itself.
+        constants: numbers that jobs leave to others by name, on the host; those of this one are put into it.
 
     Raises:
         NotFollowedError: an operator is none that is followed.
     """
-    whole = _Whole()
+    whole = _Whole(stays, constants)
+    whole.receive(program.global_block().kwargs())
     for operation in program.global_block().ops:
         whole.read(operation)
     fetched = []
@@ -221,6 +255,7 @@ def lowered(program: Any, fetch: Sequence[Any], target: str) -> Lowered:
         fetched,
         frozenset(slot for step in updates for slot in _named(step, "grad")),
         tuple(names[slot] for slot in learnt if slot in names),
+        frozenset(whole.passing),
     )
 
 
@@ -331,7 +366,7 @@ def _free(whole: _Whole, instructions: list[Instruction], fetched: list[int]) ->
     last: dict[int, int] = {}
     for index, one in enumerate(instructions):
         last.update(dict.fromkeys(_needed(one), index))
-    for slot in (*whole.persistent, *fetched):
+    for slot in (*(whole.persistent - whole.passing), *fetched):
         last.pop(slot, None)
     for slot, index in last.items():
         instructions[index].frees += (slot,)

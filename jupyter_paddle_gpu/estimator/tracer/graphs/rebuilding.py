@@ -87,9 +87,10 @@ def _meta(value: Any) -> Any:
     if value is None or not value.initialized():
         return None
     source = value.get_defining_op()
-    if source.name() in {"pd_op.full_int_array", "pd_op.full"} and "cpu" in str(source.attrs()["place"]):
+    name = "" if source is None else source.name()  # what a part of a plan takes has none
+    if name in {"pd_op.full_int_array", "pd_op.full"} and "cpu" in str(source.attrs()["place"]):
         return ("value", constant(source))
-    if source.name() == "builtin.combine":
+    if name == "builtin.combine":
         return [_meta(one) for one in source.operands_source()]
     if value.is_combine():
         return [(tuple(map(int, one.shape)), name_of(one.dtype)) for one in value.type().as_vec_type().as_list()]

@@ -18,6 +18,9 @@ from paddle.base import core
 from .. import call_stack
 from ..session import Session
 
+CAPABILITY = (8, 0)
+"""Of the cards that an estimate for a GPU means, where the program asks; most that train are of it or later."""
+
 _LEAVING = frozenset(("exit", "_exit", "quit"))
 _CATCHING = (ast.Try, getattr(ast, "TryStar", ast.Try))
 

@@ -8,14 +8,16 @@ attention for float16, and keeps as much.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import paddle
 from paddle.nn.functional import flash_attention
 
 from ..session import Session
-from .devices import CAPABILITY
+from .absent_devices import CAPABILITY
 from .patch import Patch, Replacement
 
 try:
@@ -99,3 +101,17 @@ def patches() -> Iterator[Patch]:
     yield Patch(sdpa, "check_mem_efficient_hardware_support", _on_gpu)
     yield Patch(sdpa, "get_device_capability", _capability)
     yield Patch(flash_attention, "_select_sdp", _by_width)
+
+
+@contextmanager
+def chosen_for(session: Session) -> Iterator[None]:
+    """The same choices where Paddle builds a program and the trace is paused."""
+    owners = [one for one in (backends, sdpa, flash_attention) if one is not None]
+    held = [(owner, one, vars(owner)[one.name]) for one in patches() for owner in owners if one.name in vars(owner)]
+    for owner, one, original in held:
+        setattr(owner, one.name, partial(one.replacement, session, original))
+    try:
+        yield
+    finally:
+        for owner, one, original in held:
+            setattr(owner, one.name, original)

@@ -100,12 +100,8 @@ def _idle(session: Session, original: Replacement, *args: Any, **kwargs: Any) ->
     return Idle()
 
 
-CAPABILITY = (8, 0)
-"""Of the cards that an estimate for a GPU means, where the program asks; most that train are of it or later."""
-
-
 def _capability(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> tuple[int, int]:
-    return CAPABILITY if session.target == "gpu" else (0, 0)
+    return absent_devices.CAPABILITY if session.target == "gpu" else (0, 0)
 
 
 def _properties(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> Any:

@@ -15,8 +15,10 @@ from paddle.hapi.model import StaticPIRGraphAdapter
 from .. import call_stack
 from ..eager.amp import Precision
 from ..eager.tensors import Tensors
+from ..graphs import plans
 from ..graphs.execution import Run, Variables
 from ..graphs.lowering import Lowered, NotFollowedError, lowered
+from ..graphs.plans import Part, PlanRun
 from ..memory.arrays import Array, allocate, new_tensor
 from ..memory.dtypes import SIZE, name_of
 from ..program.dynamic import dynamic
@@ -38,6 +40,7 @@ class Programs:
 
     def __init__(self) -> None:
         self._lowered: dict[Any, tuple[Any, Lowered]] = {}
+        self._parts: dict[int, tuple[Any, list[Part]]] = {}
 
     def lowered(self, program: Any, fetch: Sequence[Any], target: str) -> Lowered:
         """A program with what is fetched of it; built into since it ran last, it is lowered anew."""
@@ -45,6 +48,13 @@ class Programs:
         found = self._lowered.get(key)
         if found is None:
             found = self._lowered[key] = program, lowered(program, fetch, target)
+        return found[1]
+
+    def parts(self, plan: Any, fetch: Sequence[Any], target: str) -> list[Part]:
+        """The parts of a plan; what is fetched of it is always the same."""
+        found = self._parts.get(id(plan))
+        if found is None:
+            found = self._parts[id(plan)] = plan, plans.parts(plan, fetch, target)
         return found[1]
 
 
@@ -78,15 +88,22 @@ def run(session: Tensors, executor: Any, asked: Asked) -> list[Any]:
         graphs.refused()
     program = paddle.static.default_main_program() if asked.program is None else asked.program
     fetch = executor._check_fetch_list(asked.fetch)
-    if not isinstance(program, paddle.pir.Program) or executor.plan is not None:
+    if not isinstance(program, paddle.pir.Program):
         graphs.refused()
-    _check(session, program, fetch)
+    if executor.plan is None:
+        _check(session, program, fetch)
     feed = asked.feed[0] if isinstance(asked.feed, (list, tuple)) else asked.feed
     variables = session.of(Variables).of(asked.scope or paddle.static.global_scope())
     try:
-        plan = session.of(Programs).lowered(program, fetch, session.target)
-        _feed(session, plan, feed or {}, variables)
-        found = _train(session, plan, Run(session.ledger, plan, variables, session.target))
+        if executor.plan is not None:
+            parts = session.of(Programs).parts(executor.plan, fetch, session.target)
+            run = PlanRun(session.ledger, parts, variables, session.target)
+            _feed_parts(session, parts, executor.plan.micro_batch_num(), feed or {}, run)
+            found = _train(session, [part.lowered for part in parts], run)
+        else:
+            plan = session.of(Programs).lowered(program, fetch, session.target)
+            _feed(session, plan.fed, feed or {}, variables)
+            found = _train(session, [plan], Run(session.ledger, plan, variables, session.target))
     except NotFollowedError as problem:
         session.note("static_not_followed", op=str(problem))
         graphs.refused()
@@ -118,13 +135,14 @@ def _is_changed(session: Tensors) -> bool:
     )
 
 
-def _train(session: Tensors, plan: Lowered, run: Run) -> list[Any]:
+def _train(session: Tensors, programs: Sequence[Lowered], run: Run | PlanRun) -> list[Any]:
     def missing(name: str) -> Exception:
         said = f"(NotFound) Variable {name} is not in the scope: its startup program has not run."
         return session.refused(RuntimeError(said))
 
     graphs, watch = session.of(StaticGraphs), session.of(StepWatch)
-    owners = [graphs.optimizers.get(name) for name in plan.learns]
+    metas = {name: plan.metas[plan.given[name]][0] for plan in programs for name in plan.learns}
+    owners = [graphs.optimizers.get(name) for name in metas]
     optimizers = list({id(one): one for one in owners if one is not None}.values())
     if not optimizers:
         return run.run(missing)
@@ -132,9 +150,10 @@ def _train(session: Tensors, plan: Lowered, run: Run) -> list[Any]:
 
     def step() -> None:
         found.extend(run.run(missing))
+        for name in sorted(run.assumed):
+            session.note("unknown_shape", op=name)
         session.note(f"static_graph_on_{session.target}", **call_stack.told())
 
-    metas = {name: plan.metas[plan.given[name]][0] for name in plan.learns}
     with graphs.running():
         watch.backward_begins([])
         graphs.elements = {hash(name): prod(shape) for name, shape in metas.items()}
@@ -144,10 +163,21 @@ def _train(session: Tensors, plan: Lowered, run: Run) -> list[Any]:
     return found
 
 
-def _feed(session: Tensors, plan: Lowered, feed: dict[str, Any], variables: dict[str, Any]) -> None:
+def _feed_parts(session: Tensors, parts: Sequence[Part], batches: int, feed: dict[str, Any], run: PlanRun) -> None:
+    """What a plan is given is cut into micro-batches, which share its memory."""
+    fed = {name: value for part in parts for name, value in part.lowered.fed.items()}
+    whole: dict[str, Array] = {}
+    _feed(session, fed, feed, whole)
+    for name, array in whole.items():
+        shape = (array.shape[0] // batches, *array.shape[1:])
+        for batch in range(batches):
+            run.feed(batch, name, array.view(shape, array.strides))
+
+
+def _feed(session: Tensors, fed: dict[str, Any], feed: dict[str, Any], variables: dict[str, Any]) -> None:
     """What the program is given arrives in the scope, in the place of what was there before."""
     arrays: list[Array] = []
-    for name, value in plan.fed.items():
+    for name, value in fed.items():
         if name not in feed:
             raise session.refused(KeyError(name))
         given = feed[name]

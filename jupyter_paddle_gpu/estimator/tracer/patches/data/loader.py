@@ -317,6 +317,7 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
     sampler = getattr(loader, "batch_sampler", None)
     size = loaders.batch_size or getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None) or 0
     size = max(1, int(size) // loaders.divided_by) if size else 0
+    size *= getattr(sampler, "_acc_steps", 1)  # automatic parallelism: all micro-batches of a step at once
     data = None if (session := current()) is None else session.of(AbsentData)
     before = dict(data.needs) if data else {}
     try:

@@ -9,10 +9,11 @@ tensor of Paddle's own without memory, so that all of this runs unchanged. The p
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import paddle
 from paddle.base import core
@@ -28,6 +29,7 @@ from ...memory.dtypes import SIZE, VAR_TYPE, name_of
 from ...session import Session, paused
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
+from .. import attention
 from ..patch import Patch
 from ..static_graphs import Fed
 from .process_group import Processes
@@ -37,6 +39,8 @@ _PLACED = "_traced_placement"
 _OUTPUT = "skip_sharding3_output_reshard"
 """What Paddle leaves in the environment for the whole process."""
 NOTE = "auto_parallel"
+_NO_KERNEL = re.compile(r"Check data type error for op: \w+, input: \w+, \w+\.dtype: (\w*float16)")
+"""What a Paddle says where it builds a program and has no kernel of a type, which that of a GPU may have."""
 
 
 class Divided:
@@ -85,6 +89,8 @@ def _parameter(session: Tensors, source: Any, mesh: Any, placements: Any) -> Any
         bare.name = source.name.removesuffix(".dist")
         made = EagerParamBase.from_tensor(bare, process_mesh=mesh, placements=list(placements), **own)
     made.stop_gradient = source.stop_gradient
+    if source._init_func is not None:  # made within `LazyGuard`: the program has its memory
+        made.set_init_func(lambda *_: None)
     state = known_state(source)
     if state is not None:
         setattr(made, ATTRIBUTE, State(state.array))
@@ -113,10 +119,13 @@ def reshard(session: Tensors, original: Callable[..., Any], tensor: Any, mesh: A
 
 
 def from_local(session: Tensors, original: Callable[..., Any], tensor: Any, mesh: Any, placements: Any) -> Any:
-    """`dtensor_from_local`: the part that this process has."""
+    """`dtensor_from_local`: the part that this process has, if it has one."""
     if session.builds_graph:
         return original(tensor, mesh, placements)
     _begin(session, mesh)
+    state = session.state(tensor)
+    if session.of(Processes).rank not in mesh.process_ids:
+        state.array = Array(None, state.array.shape, state.array.strides, state.array.dtype, state.array.value)
     tensor.__dict__[_PLACED] = mesh, tuple(placements)
     return tensor
 
@@ -209,9 +218,26 @@ def _make(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: 
 def _for_real(session: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     """A part of the engine that builds the program or divides it, without data."""
     if not self._in_pir_mode:
-        session.of(StaticGraphs).refused()
-    with paused(), in_memory():
-        return original(self, *args, **kwargs)
+        _refuse(session)
+    if self._strategy.amp.enable:  # a build for CPUs casts nothing
+        session.note("auto_parallel_types", dtype=self._strategy.amp.dtype)
+        _refuse(session)
+    try:
+        with paused(), in_memory(), attention.chosen_for(session):
+            return original(self, *args, **kwargs)
+    except TypeError as problem:
+        if (found := _NO_KERNEL.search(str(problem))) is None:
+            raise
+        session.note("auto_parallel_types", dtype=found[1])
+        _refuse(session)
+
+
+def _refuse(session: Session) -> NoReturn:
+    """There is no program: what comes behind it ends for that reason."""
+    graphs = session.of(StaticGraphs)
+    graphs.is_on = True
+    session.notes.pop(NOTE, None)
+    graphs.refused()
 
 
 def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
@@ -261,6 +287,7 @@ def _values(self: Any) -> list[Any]:
 
 def _read(program: Any) -> Iterator[tuple[str, Any]]:
     """What a program reads, by name."""
+    yield from program.global_block().kwargs().items()
     for operation in program.global_block().ops:
         if operation.name() == "builtin.parameter":
             yield operation.attrs()["parameter_name"], operation.results()[0]
