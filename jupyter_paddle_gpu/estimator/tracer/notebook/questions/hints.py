@@ -3,6 +3,7 @@ many things a batch has."""
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import re
@@ -85,13 +86,14 @@ def hints(
         loader: what is asked for.
         beside: sources that the cells import or run.
     """
-    text = "\n".join([*(cell["source"] for cell in cells), *_configurations()])
+    configurations = list(_configurations(namespace))
+    text = "\n".join([*(cell["source"] for cell in cells), *configurations])
     found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
     found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
     found.said = dict(printed.get("numbers", {}))
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
     defaults = _defaults(sources)
-    found.numbers = defaults | _constants(found.tree)
+    found.numbers = _configured(configurations) | defaults | _constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
     found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
@@ -138,13 +140,28 @@ MOST_CHARACTERS = 100_000
 """Of a configuration that is read."""
 
 
-def _configurations() -> Iterator[str]:
-    """The text of the configurations among the program's arguments."""
-    for argument in sys.argv[1:]:
+def _configurations(namespace: dict[str, Any]) -> Iterator[str]:
+    """The text of the configurations among the program's arguments, as they are typed and as they were answered."""
+    parsed_arguments = (vars(one).values() for one in namespace.values() if isinstance(one, argparse.Namespace))
+    answered = [value for values in parsed_arguments for value in values if isinstance(value, str)]
+    for argument in dict.fromkeys([*sys.argv[1:], *answered]):
         path = Path(argument.rpartition("=")[2])
         with contextlib.suppress(OSError, ValueError):
             if path.suffix in _CONFIGURATION and path.is_file():
                 yield path.read_text(encoding="utf-8", errors="replace")[:MOST_CHARACTERS]
+
+
+_SETTING = re.compile(r"""(?m)^\s*["']?(\w+)["']?\s*[:=]\s*(\d{1,7})\s*(?:,|#.*)?$""")
+"""A whole number with its name in a line of a configuration, in YAML, JSON or TOML."""
+
+
+def _configured(configurations: Iterable[str]) -> dict[str, int]:
+    """Numbers of configurations by their names, the first of each."""
+    found: dict[str, int] = {}
+    for name, number in (one for text in configurations for one in _SETTING.findall(text)):
+        if int(number) > 0:
+            found.setdefault(name, int(number))
+    return found
 
 
 def _constants(tree: ast.Module) -> dict[str, int]:

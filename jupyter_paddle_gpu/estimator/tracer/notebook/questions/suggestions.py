@@ -18,6 +18,7 @@ from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import MINIMAL, NAMED, Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, columns, fields, values
+from .signals import signals
 from .specified import Array, Sourced, specification, specified, summarised
 
 Suggestion = tuple[str, str]
@@ -62,6 +63,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from printed
     yield from islice(_branched(size, count, found), MOST_PRINTED)
+    if count == _PAIR:
+        yield from ((CELLS, one) for one in signals(size, found.numbers))
     for labels in range(1 if count > 1 else 0, max(count, 1)):
         for one in given:
             if not labels:
