@@ -33,6 +33,8 @@ def state(say: Speech, job: Job) -> str:
     if progress.epoch is not None and progress.epochs:
         return f"{words} · {say('epoch {epoch}/{epochs}', epoch=progress.epoch, epochs=progress.epochs)}"
     if progress.cells_total > 1:
+        if job.state == "running" and progress.is_open:
+            return f"{words} · {say('last cell, length unknown')}"
         done, total = progress.cells_done, progress.cells_total
         return f"{words} · {say('{done} of {total} cells done', done=done, total=total)}"
     return words
@@ -173,7 +175,8 @@ class JobView(TableView):
         """How far it is, and the way to its page, before what is known of it."""
         job = self.data
         progress, link = job.progress, markup.job_link(job.id, job.spec.name)
-        bar = markup.bar(progress.share) if job.state in ("running", "stopping") else ""
+        is_told = job.state in ("running", "stopping") and not progress.is_open
+        bar = markup.bar(progress.share) if is_told else ""
         said = " · ".join(f"{name} {value:.4g}" for name, value in list(progress.metrics.items())[:4])
         return f"<p><strong>{link}</strong> {escape(state(say, job))} {escape(said)}</p>{bar}" + super().html(say)
 

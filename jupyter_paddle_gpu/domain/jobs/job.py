@@ -212,6 +212,11 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         """Also of rows that were kept by an earlier version."""
         msgspec.structs.force_setattr(self, "final", final_of(self.metrics))
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the last cell runs and nobody knows how long it takes: a bar would stand near its end."""
+        return self.cell is not None and self.cells_done >= self.cells_total - 1 and self.seconds_left is None
+
 
 class CellFailure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The cell that ended a job: index among all cells, line in it, error name, message and plain traceback."""

@@ -45,11 +45,28 @@ def test_how_far_a_job_is_stands_beside_its_state():
         for stands, progress in (
             ("running", Progress(cells_done=3, cells_total=8, epoch=2, epochs=5)),
             ("running", Progress(cells_done=3, cells_total=8)),
+            ("running", Progress(cell=9, cells_done=7, cells_total=8)),
+            ("running", Progress(cell=9, cells_done=7, cells_total=8, seconds_left=12.0)),
             ("running", Progress(cells_done=0, cells_total=1)),
             ("succeeded", Progress(cells_done=8, cells_total=8, epoch=5, epochs=5)),
         )
     ]
-    assert told == ["running · epoch 2/5", "running · 3 of 8 cells done", "running", "done"]
+    assert told == [
+        "running · epoch 2/5",
+        "running · 3 of 8 cells done",
+        "running · last cell, length unknown",
+        "running · 7 of 8 cells done",
+        "running",
+        "done",
+    ]
+
+
+def test_a_bar_is_drawn_where_somebody_knows_how_far_it_is():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    for left, drawn in ((12.0, True), (None, False)):
+        progress = Progress(cell=9, cells_done=7, cells_total=8, share=0.99, seconds_left=left)
+        job = Job(id="a", spec=spec, state="running", created=0, updated=0, progress=progress)
+        assert ("width:99.0%" in JobView(job).html(Speech("en"))) is drawn
 
 
 def test_where_it_would_stop_is_said_until_it_has_ended():
