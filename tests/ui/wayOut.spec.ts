@@ -136,6 +136,12 @@ test('the log of each process is whole, live and searched, and leads to its erro
   await view.getByRole('tab', { name: 'Overview' }).click();
   await view.getByRole('tab', { name: 'Log' }).click();
   await expect(rank).toHaveValue('1');
+  // What is said of the failure leads there as well.
+  await rank.selectOption('0');
+  const why = view.getByRole('alert');
+  await expect(why.getByRole('button', { name: 'See it as executed' })).toHaveCount(0);
+  await why.getByRole('button', { name: 'Open the log of rank 1' }).click();
+  await expect(rank).toHaveValue('1');
   const link = await view.getByRole('link', { name: 'Download' }).getAttribute('href');
   const file = await (await fetch(new URL(link ?? '', server.url))).text();
   expect(file.split('\n').filter(line => /^shard \d+ of the second$/.test(line))).toHaveLength(

@@ -83,7 +83,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
     <div className="jp-PaddleGpu-view" ref={root}>
       <JobHead job={job} model={model} openNotebook={openNotebook} />
       <ConnectionNote events={model.events} retry={() => model.events.retry()} />
-      <Outcome job={job} openNotebook={openNotebook} />
+      <Outcome model={model} job={job} openNotebook={openNotebook} />
       {job.progress.warning && <Note kind="warning" message={job.progress.warning} />}
       <ActionFailure jobs={model.jobs} id={job.id} />
       <div className="jp-PaddleGpu-tabs" role="tablist" onKeyDown={moveTab}>
@@ -111,7 +111,7 @@ function Known(props: IJobPageProps & { job: IJob }): JSX.Element {
         aria-labelledby={`${id}-${tab}`}
       >
         {tab === 'overview' && (
-          <Overview model={model} job={job} openLog={() => (model.tab = 'log')} />
+          <Overview model={model} job={job} openLog={() => model.openLog(0)} />
         )}
         {tab === 'log' && (
           <LogView
@@ -196,10 +196,15 @@ function Overview(props: { model: JobView; job: IJob; openLog: () => void }): JS
 }
 
 /** Why it ended, with the cell and the next step. */
-function Outcome(props: { job: IJob; openNotebook: OpenNotebook }): JSX.Element | null {
+function Outcome(props: {
+  model: JobView;
+  job: IJob;
+  openNotebook: OpenNotebook;
+}): JSX.Element | null {
   const { trans } = useApp();
-  const { job, openNotebook } = props;
+  const { model, job, openNotebook } = props;
   const failure = job.result?.failure;
+  const rank = job.result?.rank;
   if (!job.reason || job.state === 'succeeded') {
     return null;
   }
@@ -213,9 +218,16 @@ function Outcome(props: { job: IJob; openNotebook: OpenNotebook }): JSX.Element 
           >
             {trans.__('Go to cell %1', failure.cell + 1)}
           </Button>{' '}
-          <Button look="link" onClick={() => openNotebook(job, 'executed', failure.cell)}>
-            {trans.__('See it as executed')}
-          </Button>
+          {rank ? (
+            // The executed copy is the first one's, in which nothing failed.
+            <Button look="link" onClick={() => model.openLog(rank)}>
+              {trans.__('Open the log of rank %1', rank)}
+            </Button>
+          ) : (
+            <Button look="link" onClick={() => openNotebook(job, 'executed', failure.cell)}>
+              {trans.__('See it as executed')}
+            </Button>
+          )}
         </>
       )}
     </Note>

@@ -37,6 +37,8 @@ export function LogView(props: {
   const { job } = model;
   const [rank, setRank] = React.useState(model.rank);
   const notebook = job?.spec.notebook ?? '';
+  // Something else on the page may lead to another one.
+  React.useEffect(() => setRank(model.rank), [model.rank]);
   const source = useLog(model, rank);
   const { lines: log, search } = source;
   const [shown, setShown] = React.useState<number | null>(null);
@@ -206,7 +208,8 @@ export function LogView(props: {
                 >
                   {times && <time className="jp-PaddleGpu-faint">{clock(line.t)}</time>}
                   <LogText line={line} mark={search.query} />
-                  {line.f && (
+                  {/* Pictures are kept of the first process alone. */}
+                  {line.f && !rank && (
                     <Button look="link" onClick={() => line.f && void show(line.n, line.f)}>
                       {trans.__('figure %1 of cell %2', line.f.line, line.f.cell + 1)}
                     </Button>

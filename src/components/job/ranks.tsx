@@ -57,10 +57,7 @@ function Rank(props: { model: JobView; job: IJob; rank: number }): JSX.Element {
           <Button
             look="link"
             aria-label={trans.__('Open the log of rank %1', rank)}
-            onClick={() => {
-              model.rank = rank;
-              model.tab = 'log';
-            }}
+            onClick={() => model.openLog(rank)}
           >
             {trans.__('Open the log')}
           </Button>

@@ -64,6 +64,12 @@ export class JobView implements IDisposable {
     this._turned.emit();
   }
 
+  /** Show the whole log of a process. */
+  openLog(rank: number): void {
+    this.rank = rank;
+    this.tab = 'log';
+  }
+
   /** What a process has written. */
   logOf(rank: number): JobLog {
     let log = this._logs.get(rank);
