@@ -18,7 +18,8 @@ from ..program.dynamic import dynamic
 from ..session import Session
 from ..step.static_graphs import StaticGraphError, StaticGraphs
 from ..undecided import tensor_values
-from ..undecided.absent_data import UnseenData, is_unseen
+from ..undecided.absent_data import is_unseen
+from ..undecided.unseen_data import UnseenData
 from .patch import Patch
 
 _NEW_PROGRAMS, _OFF = "FLAGS_enable_pir_api", frozenset(("0", "false", "off"))

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
-import paddle
 
 from .. import call_stack
 from ..session import current
@@ -26,8 +25,6 @@ from .needs import Kind, Need, NeededError, Why, is_tensor, type_of
 from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place, writes_text
 from .unknowns import UnknownArray, UnknownInt
 
-UNKNOWN_LENGTH = 1 << 20
-"""Samples of a data set of which nobody knows how many it has."""
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
 
@@ -380,26 +377,3 @@ def is_unseen(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(is_unseen, value[:8]))
     return isinstance(value, Unseen)
-
-
-class UnseenData(paddle.io.Dataset):  # type: ignore[misc]
-    """A data set of which nothing is known, as samplers and loaders take one.
-
-    Attributes:
-        is_loader: whether it is rather a loader, whose batches have a size of their own.
-    """
-
-    def __init__(self, data: Any, *, is_loader: bool = False) -> None:
-        super().__init__()
-        self.data, self.is_loader = data, is_loader
-
-    def __len__(self) -> int:
-        return UNKNOWN_LENGTH
-
-    def __getitem__(self, index: Any) -> Any:
-        """While samples are made up, what the data set's own code makes of one: another may be made of it."""
-        kinds = (one for one in type(self).__mro__ if not issubclass(one, UnseenData) and "__getitem__" in vars(one))
-        own: Any = next(kinds, None)
-        if variants.present() is None or own in {None, paddle.io.Dataset}:
-            raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
-        return own.__getitem__(self, 0 if is_unseen(index) else index)  # all are alike

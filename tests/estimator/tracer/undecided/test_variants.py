@@ -34,7 +34,7 @@ def test_no_numbers_are_drawn_for_samples_that_are_not_here() -> None:
     import paddle
 
     from jupyter_paddle_gpu.estimator.tracer.patches.data import batches
-    from jupyter_paddle_gpu.estimator.tracer.undecided.absent_data import UnseenData
+    from jupyter_paddle_gpu.estimator.tracer.undecided.unseen_data import UnseenData
 
     data = UnseenData(None)
     sampler = paddle.io.BatchSampler(data, shuffle=True, batch_size=64)

@@ -25,9 +25,10 @@ from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphError
 from ...undecided import variants
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
+from ...undecided.unseen_data import UnseenData
 from ..questions.wording import refused
 from ..sites import STEPS, name_of
 from ..syntax import nodes, parsed

@@ -17,7 +17,7 @@ from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
 from ...step.resizing import Resizing
-from ...undecided.absent_data import UNKNOWN_LENGTH, UnseenData
+from ...undecided.unseen_data import UNKNOWN_LENGTH, UnseenData
 from .loaders import Loaders
 
 DISTINCT_SAMPLES = 8

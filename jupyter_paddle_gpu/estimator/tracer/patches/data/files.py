@@ -12,9 +12,10 @@ import paddle
 
 from ... import call_stack
 from ...session import Session
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
+from ...undecided.absent_data import AbsentData, Unseen, is_unseen
 from ...undecided.needs import NeededError
 from ...undecided.running_code import frames, place
+from ...undecided.unseen_data import UnseenData
 from ..patch import Patch
 
 

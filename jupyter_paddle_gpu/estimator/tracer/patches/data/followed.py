@@ -20,8 +20,9 @@ from paddle.io.dataloader.collate import default_collate_fn
 
 from ...eager.tensors import Tensors
 from ...session import Session
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.unknowns import unknown
+from ...undecided.unseen_data import UnseenData
 from ...undecided.variants import PAIRS, Variant, Variants, tidied
 from . import makings, read_names
 from .batches import DISTINCT_SAMPLES, Made, made, repeated

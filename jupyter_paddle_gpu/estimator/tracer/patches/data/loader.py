@@ -24,10 +24,11 @@ from ...step.resizing import Resizing
 from ...step.rest import Rest
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import described, size_of
 from ...undecided.drawn_sizes import DrawnSizes
 from ...undecided.needs import BatchNeeded, Need, NeededError
+from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch

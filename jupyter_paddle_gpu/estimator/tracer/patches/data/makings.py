@@ -22,7 +22,8 @@ import paddle
 from ... import call_stack
 from ...session import current
 from ...undecided import variants
-from ...undecided.absent_data import Unseen, UnseenData, is_unseen
+from ...undecided.absent_data import Unseen, is_unseen
+from ...undecided.unseen_data import UnseenData
 from . import constructed, read_names
 
 _MADE_BY = "_paddle_gpu_made_by"

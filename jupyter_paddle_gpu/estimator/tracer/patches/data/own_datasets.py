@@ -27,9 +27,10 @@ import paddle
 from ... import call_stack
 from ...session import Session, current
 from ...undecided import own_changes, variants
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.needs import Need, NeededError
 from ...undecided.running_code import tensors_kept
+from ...undecided.unseen_data import UnseenData
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from ..trainers.records import filled

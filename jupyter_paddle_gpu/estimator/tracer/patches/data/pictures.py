@@ -19,7 +19,8 @@ from paddle.vision.transforms import functional_pil
 from ... import call_stack
 from ...session import Session
 from ...undecided import made_up, variants
-from ...undecided.absent_data import AbsentData, Unseen, UnseenData, is_unseen
+from ...undecided.absent_data import AbsentData, Unseen, is_unseen
+from ...undecided.unseen_data import UnseenData
 from ..absent_modules import AbsentModule, stands_for
 from ..awaited import Awaited
 from ..patch import Patch
