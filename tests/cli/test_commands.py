@@ -67,7 +67,7 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
     assert (ran.status, ran.json["batch_size"], ran.json["target"]) == (0, 4, "cpu")
     assert sum(ran.json["breakdown"].values()) == ran.json["peak_bytes"]
     ran = cli("estimate", training, "--image-size", "64")
-    assert ran.status == 3
+    assert ran.status == 9
     assert "There is no figure" in ran.out and "gets no images" in ran.out
     ran = cli("estimate", notebook("print(1)", name="plain.ipynb"))
     assert ran.status == 4
