@@ -28,8 +28,8 @@ class UnknownError(Exception):
 
 
 def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """What conditions may be told by once the code has run: names that it binds once, to a plain value or to the
-    arguments of a command line of which it changes none."""
+    """What conditions may be told by once the code has run: names that it binds once and in no loop, to a plain value
+    or to the arguments of a command line of which it changes none."""
     bound: dict[str, int] = {}
     changed: set[str] = set()
     for source in sources:
@@ -41,12 +41,18 @@ def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, A
                     changed.add(name)
                 case ast.Global(names=names):
                     changed.update(names)
+                case ast.For() | ast.AsyncFor() | ast.While():  # `for phase in ("train", "val"):`, the last is left
+                    changed.update(_bound(node))
     known = {name: namespace[name] for name, count in bound.items() if count == 1 and name in namespace}
     return {
         name: value
         for name, value in known.items()
         if name not in changed and (type(value) in PLAIN or isinstance(value, argparse.Namespace))
     }
+
+
+def _bound(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
 
 def alive(tree: ast.AST, known: Mapping[str, Any]) -> ast.AST:

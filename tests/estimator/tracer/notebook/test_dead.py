@@ -93,6 +93,11 @@ def test_a_name_that_is_bound_twice_is_not_settled():
     assert dead.settled(["once = True\ntwice = True\ntwice = False\nmade = f()"], namespace) == {"once": True}
 
 
+def test_what_a_loop_binds_is_not_settled_by_its_last_round():
+    source = "for phase in ('train', 'val'):\n    trains = phase == 'train'\n    if trains:\n        loss.backward()"
+    assert dead.settled([source], {"phase": "val", "trains": False}) == {}
+
+
 def test_what_a_function_calls_by_the_same_name_is_another_thing():
     tree = ast.parse("def f(train):\n    if train:\n        a()\nif train:\n    b()")
     assert ast.unparse(dead.alive(tree, {"train": False})) == ast.unparse(
