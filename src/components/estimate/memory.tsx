@@ -29,14 +29,16 @@ const isBasis = ({ code }: IMessage) => code.startsWith('narrowed_');
 export function Memory(props: { training: Training; model: PanelModel | null }): JSX.Element {
   const { trans } = useApp();
   const { training, model } = props;
-  const { estimate, estimateError, isEstimating } = training;
+  const { estimate, isEstimating } = training;
+  // That nobody answers stands at the panel's head already.
+  const problem = model?.events.connection === 'offline' ? null : training.estimateError;
   return (
     <section
       className="jp-PaddleGpu-section jp-mod-leading"
       aria-label={trans.__('Memory of one training step')}
     >
-      {estimateError && (
-        <Note kind="error" message={estimateError}>
+      {problem && (
+        <Note kind="error" message={problem}>
           <Button onClick={() => void training.measure()}>{trans.__('Try again')}</Button>
         </Note>
       )}
@@ -46,7 +48,7 @@ export function Memory(props: { training: Training; model: PanelModel | null }):
           <Silhouette busy />
         </>
       )}
-      {!estimate && !isEstimating && !estimateError && <Invitation training={training} />}
+      {!estimate && !isEstimating && !problem && <Invitation training={training} />}
       <LiveModels training={training} />
       {estimate && <Answer estimate={estimate} training={training} model={model} />}
     </section>

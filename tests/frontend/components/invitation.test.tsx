@@ -7,6 +7,7 @@ import { Memory } from '../../../src/components/estimate/memory';
 import { FactLine } from '../../../src/components/head/factLine';
 import type { INotebookFacts } from '../../../src/domain';
 import type { Training } from '../../../src/models/estimate/training';
+import type { PanelModel } from '../../../src/models/panel';
 import { draw } from '../drawing';
 
 /** A notebook of which only the facts are known; what is asked for is counted. */
@@ -81,4 +82,19 @@ test.each([
 ])('where nothing trains, no more is said than is known: %j', (facts, said) => {
   const box = draw(<FactLine training={training({ loop: 'none', ...facts }).training} />);
   expect(box.querySelector('[role=status]')?.textContent).toContain(said);
+});
+
+test('that nobody answers is said at the head of the panel alone', () => {
+  const problem = { code: 'unreachable', message: 'Cannot reach Jupyter.', hint: '' };
+  const counted = training({ loop: 'custom', imports_paddle: true });
+  Object.assign(counted.training, { estimateError: problem });
+  const said = (connection: string) =>
+    draw(
+      <Memory
+        training={counted.training}
+        model={{ events: { connection } } as unknown as PanelModel}
+      />
+    ).textContent;
+  expect(said('polling')).toContain('Cannot reach Jupyter.');
+  expect(said('offline')).not.toContain('Cannot reach Jupyter.');
 });
