@@ -42,7 +42,9 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
       : undefined;
   const placeOf = (fact: IFact | null | undefined) => (shown ? null : (fact?.place ?? null));
   const one = (words: string, place: IPlace | null, title?: string) => (
-    <FactWord key={words} words={words} place={place} title={title} training={training} />
+    <span key={words}>
+      <FactWord words={words} place={place} title={title} training={training} />
+    </span>
   );
   return (
     <>
