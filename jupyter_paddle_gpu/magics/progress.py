@@ -41,6 +41,8 @@ class JobProgress:
         """Draw the job as it is now."""
         if self._bar is None:
             return
+        # Of what nobody knows the length of there is no share.
+        self._bar.layout.visibility = "hidden" if job.state == "running" and job.progress.is_open else "visible"
         self._bar.value = 1 if job.state == "succeeded" else job.progress.share
         self._bar.bar_style = {"succeeded": "success", "failed": "danger", "cancelled": "warning"}.get(job.state, "")
         self._label.value = state(self._say, job)
