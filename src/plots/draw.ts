@@ -133,7 +133,8 @@ export class Plot {
             size: sizeOf(formatY),
             space: height < LOW ? LOW_SPACE : SPACE,
             gap: 4,
-            values: (_, ticks) => ticks.map(tick => short(formatY(tick)))
+            values: (_, ticks) =>
+              ticks.map(tick => (this._isBeyond(tick) ? '' : short(formatY(tick))))
           }
         ],
         series: [
@@ -187,7 +188,14 @@ export class Plot {
   /** The extent of the vertical axis: values and limits, unless it is told. */
   private _range(least: number | null, greatest: number | null): [number, number] {
     const { low, high, limits } = this._drawing;
+    this._least = least ?? 0;
+    this._greatest = greatest ?? 1;
     return framed([least, greatest, ...limits.map(({ value }) => value)], low, high);
+  }
+
+  /** Whether a place is in the room around the values and no such value can be: below 0, or above the whole. */
+  private _isBeyond(tick: number): boolean {
+    return (tick < 0 && this._least >= 0) || (tick > 1 && this._greatest === 1);
   }
 
   /** Limits and the begins of epochs, with their names. */
@@ -243,6 +251,8 @@ export class Plot {
     ctx.restore();
   }
 
+  private _least = 0;
+  private _greatest = 1;
   private _colors: IPalette;
   private _plot: uPlot;
 }

@@ -10,7 +10,10 @@ import { draw } from './drawing';
 interface IOptions {
   padding: [number, () => number, number, number];
   axes: { values(plot: null, places: number[]): string[] }[];
-  scales: { x: { range(plot: object, first: number, last: number): [number, number] } };
+  scales: {
+    y: { range(plot: null, least: number, greatest: number): [number, number] };
+    x: { range(plot: object, first: number, last: number): [number, number] };
+  };
   hooks: { draw: ((plot: object) => void)[] };
 }
 
@@ -48,6 +51,22 @@ test('a curve of one point ends where those beside it do', () => {
   // uPlot puts as much again around a single place before it asks.
   expect(made[0].scales.x.range({ data: [[4.3]] }, 0, 8.6)).toEqual([0, 6.2]);
   expect(made[0].scales.x.range({ data: [[1, 9]] }, 1, 9)).toEqual([0, 9]);
+});
+
+test('the room around a share says nothing that no share can be', () => {
+  const drawing = {
+    ...{ series: [], limits: [], marks: [], height: 100 },
+    ...{ formatX: String, formatY: String, onCursor: () => undefined }
+  };
+  made.length = 0;
+  new Plot(document.createElement('div'), drawing);
+  const { axes, scales } = made[0];
+  scales.y.range(null, 1, 1);
+  expect(axes[1].values(null, [0.95, 1, 1.05])).toEqual(['0.95', '1', '']);
+  scales.y.range(null, 0, 2.5);
+  expect(axes[1].values(null, [-0.1, 0, 2])).toEqual(['', '0', '2']);
+  scales.y.range(null, -1, 1.5);
+  expect(axes[1].values(null, [-1, 1.5])).toEqual(['-1', '1.5']);
 });
 
 test('values beside the first axis of a sweep’s picture are not cut', () => {
