@@ -70,7 +70,7 @@ export function JobHead(props: {
           <ViewerButtons job={job} />
           {!running && (
             <Button
-              title={trans.__('The same once more, from its checkpoints on')}
+              title={trans.__('The same once more, from a checkpoint on if it wrote one')}
               onClick={() => run(CommandIDs.rerunJob)}
             >
               {trans.__('Re-run')}

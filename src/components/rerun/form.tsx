@@ -122,7 +122,7 @@ export function RerunForm(props: { model: Model; devices: number }): JSX.Element
           : model.isChanged
             ? trans.__('It begins anew and is placed by an estimate of its own.')
             : trans.__(
-                'Nothing is changed yet: it would run the same, from its checkpoints on.'
+                'Nothing is changed yet: it would run the same, from a checkpoint on if it wrote one.'
               )}
       </p>
     </div>
