@@ -314,7 +314,8 @@ class Reconciler:
 def _progress_of(job: Job, folder: JobFolder) -> ProgressReader:
     """Goes on where the row is, which another server may have written."""
     trains = job.spec.need is not None or job.spec.estimated_allocated_bytes is not None
-    return ProgressReader(folder.events, trains=trains, told=job.progress.share)
+    counted = next((one for one in job.spec.settings.variables if one.role == "epochs" and one.name), None)
+    return ProgressReader(folder.events, trains=trains, told=job.progress.share, counted=counted)
 
 
 def _publish_partial(job: Job, folder: JobFolder) -> None:

@@ -9,6 +9,7 @@ import msgspec
 from ...domain.jobs.job import EventFiles, Progress, Sparkline
 from ...domain.jobs.metrics import main_metric
 from ...domain.messages import Message
+from ...domain.variables import Variable
 from . import untrusted
 from .events import EventFile
 
@@ -41,11 +42,13 @@ class ProgressReader:
         path: the file.
         trains: whether a training is known to be in the notebook.
         told: the share of this attempt that was told before by another reader.
+        counted: the number of epochs as the notebook has it, for a training that prints none.
     """
 
-    def __init__(self, path: Path, *, trains: bool = False, told: float = 0.0) -> None:
+    def __init__(self, path: Path, *, trains: bool = False, told: float = 0.0, counted: Variable | None = None) -> None:
         self._path = path
         self._trains = trains
+        self._counted = counted
         self._told = told
         self._events = EventFile(path)
         self._progress = Progress()
@@ -58,7 +61,8 @@ class ProgressReader:
     def read(self, now: float) -> Progress:
         """The state after all events so far; `now` in seconds since the epoch lets the time left run down."""
         if self._events.is_new():
-            self.__init__(self._path, trains=self._trains)  # type: ignore[misc]  # another attempt began a new file
+            # Another attempt began a new file.
+            self.__init__(self._path, trains=self._trains, counted=self._counted)  # type: ignore[misc]
         for event in self._events.new():
             self._take(event)
         left = None if self._left is None else round(self._left[1] - max(0.0, now - self._left[0]), 1)
@@ -98,6 +102,8 @@ class ProgressReader:
         elif event.type == "metric":
             told_now = {name: getattr(event, name) for name in ("epoch", "epochs", "step", "steps")}
             known = {name: value for name, value in told_now.items() if value is not None}
+            if event.epoch is not None and event.epochs is None:
+                known |= self._epochs_of(event.epoch)
             numbers = {name: value for name, value in event.metrics.items() if value is not None}
             # The last number before a `nan` is not what has come out.
             told = {**self._progress.metrics, **event.metrics}
@@ -111,6 +117,17 @@ class ProgressReader:
             self._warn(event)
             self._first_epoch = min(self._first_epoch, known.get("epoch", self._first_epoch))
             self._estimate(event.t, event.t if event.m is None else event.m, epoch_over=_sums_up(event))
+
+    def _epochs_of(self, epoch: int) -> dict[str, int | None]:
+        """Of how many epochs one is that says it of itself alone, by the loop's own number; empty where nobody knows.
+
+        A number that stands in a loop is of its cell; a variable's may be another loop's, which then goes beyond it.
+        """
+        counted, said = self._counted, self._progress.epochs
+        if counted is None or not isinstance(counted.value, int) or said not in (None, counted.value):
+            return {}
+        elsewhere = counted.call and counted.cell != self._progress.cell
+        return {} if elsewhere else {"epochs": counted.value if epoch <= counted.value else None}
 
     def _warn(self, event: untrusted.Event) -> None:
         """Note since when a loss is no number; until it is one again."""

@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.variables import Variable
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.folder.progress import ProgressReader
 from jupyter_paddle_gpu.jobs.monitoring.endings import ending_of
@@ -119,6 +120,23 @@ def test_of_a_training_that_says_nothing_the_rest_counts(tmp_path: Path) -> None
     assert reader.read(50.0).share <= 0.1
     add(path, {"t": 90, "type": "cell", "cell": 1, "state": "finished", "done": 2, "total": 3})
     assert reader.read(90.0).share > 0.9
+
+
+def test_epochs_that_only_the_notebook_counts(tmp_path: Path) -> None:
+    """`for epoch in range(5): print("epoch", epoch)` says 3, not of how many."""
+    path = tmp_path / "events.jsonl"
+    own = Variable(name="epochs", value=5, role="epochs", cell=1, call="for epoch in range(…)")
+    reader = ProgressReader(path, counted=own)
+    seen = []
+    for cell, epoch in ((0, 1), (1, 3), (1, 5), (1, 6)):
+        add(path, {"t": 1, "type": "cell", "cell": cell, "state": "started", "done": cell, "total": 2})
+        add(path, {"t": 1, "type": "metric", "epoch": epoch})
+        seen.append(reader.read(1.0).epochs)
+    assert seen == [None, 5, 5, None]  # another cell's loop is another one; one that goes beyond it, too
+    named = Variable(name="EPOCHS", value=5, role="epochs", cell=0)
+    assert ProgressReader(path, counted=named).read(1.0).epochs is None
+    add(path, {"t": 2, "type": "metric", "epoch": 2})
+    assert ProgressReader(path, counted=named).read(2.0).epochs == 5
 
 
 @pytest.mark.parametrize(
