@@ -120,7 +120,7 @@ export const PAGE_STATES: readonly IState[] = [
         )
         .not.toBeNull();
       await command(page, 'paddle-gpu:open-jobs', { sweep: JOBS.sweep });
-      await expect(page.locator(LIST).locator('tr[data-sweep]')).toBeVisible();
+      await expect(page.locator(LIST).locator('tr[data-sweep]').first()).toBeVisible();
       await expect(page.locator(LIST).locator('li[data-schedule]')).toBeVisible();
     }
   },
