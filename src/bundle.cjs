@@ -63,7 +63,11 @@ function withShortMembers(source) {
   return source.replace(PRIVATE, name => `_${names.indexOf(name).toString(36)}`);
 }
 
-/** What uPlot can do and no chart here asks for: dates and logarithms on an axis, a legend, curved lines, helpers. */
+/**
+ * What uPlot can do and no chart here asks for: dates and logarithms on an axis, a legend, curved lines, helpers; points
+ * that each have an x of their own, an x axis that stands upright, bands between curves, a part chosen by dragging, the
+ * curve nearest to the pointer, what changes a chart that is there beyond its data, size and crosshair.
+ */
 const SWITCHED_OFF = [
   [/(?<=^const FEAT_TIME\s+= )true/m, 'false'],
   [/(?<=let isTime = )[^;]+/g, 'false'],
@@ -72,7 +76,18 @@ const SWITCHED_OFF = [
   [/^\t?uPlot\.(?:(?:fmt|tz)Date|fmtNum|range\w+|orient|addGap|clipGaps)\s*= \w+;$/gm, ''],
   [/\b[\w.]*[dD]istr\s*[=>]=\s*(?:[234]|100)\b/g, 'false'],
   [/(?<=^\tconst showLegend = )legend\.show/m, 'false'],
-  [/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, '']
+  [/^\t\(paths\.(?:stepped|bars|spline)\s*= \w+\);$/gm, ''],
+  [/\b(?:mode == 2|scaleX\.ori == 1)\b/g, 'false'],
+  [/\b(?:mode == 1|scaleX\.ori == 0)\b/g, 'true'],
+  [/\bflags != 0 (?=&& bands\.)/, 'false '],
+  [/^\t\tonMouse\((?:mousedown|dblclick), .+;$/gm, ''],
+  [/^\tevents\.(?:mousedown|mouseup|dblclick) = \w+;$/gm, ''],
+  [/(?<=if \(|_dragging = |select\.show && )dragging\b/g, 'false'],
+  [/(?<=const cursor(?:Focus|OnePt)\s*= ).+?(?=;)/g, 'false'],
+  [
+    /^\tself\.(?:(?:add|del)Series|batch|setS(?:cale|elect)|(?:add|set|del)Band|posTo\w+|valToIdx) = .+;$/gm,
+    ''
+  ]
 ];
 
 /** How uPlot's legend and title look, and the letters of those: charts write theirs beside it or on the canvas. */
