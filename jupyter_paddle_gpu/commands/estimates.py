@@ -29,7 +29,8 @@ from .views.match import MatchView
 def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     """Say what a training step takes, without running it.
 
-    Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 9 it goes no further, 1 or 2 an error.
+    Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 5 no Paddle, 6 it would stop, 7 a package is
+    missing, 8 a static graph that is not followed, 9 it goes no further, 1 or 2 an error.
     """
     request = options.request(**asked)
     if (live := face.live(what, request)) is not None:

@@ -23,6 +23,16 @@ for name, owner, engine in (("hers", "grace", "local"), ("boxed", "grace", "dock
     store.add(replace(row, id=f"{row.id}-{name}", spec=spec, owner=owner))
 `;
 
+/** Takes all of them out again: the tests behind find the list empty. */
+const NONE = `
+import sys
+from pathlib import Path
+from jupyter_paddle_gpu.jobs.store.job_store import JobStore
+store = JobStore(Path(sys.argv[1]))
+for job in store.select():
+    store.remove(job.id)
+`;
+
 test('of several users and pools one is chosen', async ({ page, server }) => {
   const id = await submitRuns(server);
   await ended(server, id);
@@ -61,6 +71,7 @@ test('of several users and pools one is chosen', async ({ page, server }) => {
   await expect(
     page.locator('.jp-PaddleGpu-view').getByRole('link', { name: address })
   ).toHaveAttribute('href', address);
+  execFileSync(KERNEL, ['-c', NONE, store]);
 });
 
 test('from the list of runs to a comparison, another run, a deletion and back', async ({
