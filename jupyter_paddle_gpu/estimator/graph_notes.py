@@ -33,9 +33,9 @@ GRAPHS = (
     ),
     Message(
         code="auto_parallel_types",
-        text="Paddle builds the program of automatic parallelism itself, and the one here, which is for CPUs, puts no "
-        "operators in {dtype} into it.",
-        hint="In float32 the training has a figure, which is larger.",
+        text="Automatic parallelism in {dtype} has no figure here: on a CPU Paddle builds no such program, float64 "
+        "beside it is not told apart, and a scaler of gradients of two types ends Paddle.",
+        hint="In float32 the training has a figure, which is larger; gradients are of one type with master gradients.",
     ),
     Message(code="static_not_followed", text="The operator {op} of the static graph is not followed."),
     Message(

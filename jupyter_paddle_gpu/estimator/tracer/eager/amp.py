@@ -24,6 +24,8 @@ from ..memory.dtypes import DATA_TYPE, LOW_PRECISION
 from ..memory.operators import call
 from .tensors import Tensors, current
 
+_TENSORS = (paddle.Tensor, paddle.pir.Value)
+
 
 @dataclass
 class Policy:
@@ -78,7 +80,7 @@ def _target(active: Policy, name: str, tensors: list[Any]) -> str:
 
 
 def _dtype(tensor: Any) -> str:
-    state = known_state(tensor)
+    state = known_state(tensor) if isinstance(tensor, paddle.Tensor) else None
     return str(tensor.dtype).rsplit(".", 1)[-1] if state is None else state.array.dtype
 
 
@@ -88,25 +90,32 @@ def converter(active: Policy) -> Any:
     def convert(name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
         runtime = current()
         assert runtime is not None
-        treatment = rule_of(name).amp
-        is_first = treatment is Amp.FIRST_OPERAND
-        is_in_place = name.endswith("_") and not is_first
-        if treatment is Amp.NEVER or is_in_place or name.endswith("_grad") or runtime.ledger.phase == "update":
-            return args, kwargs
-        tensors: list[Any] = []
-        _collect(args[:1] if is_first else args, tensors)
-        target = _target(active, name, tensors)
-        if not any(_needs(tensor, target) for tensor in tensors):
+        if runtime.ledger.phase == "update":
             return args, kwargs
         outer, runtime.convert = runtime.convert, None
         try:
-            if is_first:
-                return (_cast(args[0], target), *args[1:]), kwargs
-            return _cast(args, target), kwargs
+            return cast_by(active, name, args, kwargs)
         finally:
             runtime.convert = outer
 
     return convert
+
+
+def cast_by(active: Policy, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """The arguments of an operator, cast by the policy."""
+    treatment = rule_of(name).amp
+    is_first = treatment is Amp.FIRST_OPERAND
+    is_in_place = name.endswith("_") and not is_first
+    if treatment is Amp.NEVER or is_in_place or name.endswith("_grad"):
+        return args, kwargs
+    tensors: list[Any] = []
+    _collect(args[:1] if is_first else args, tensors)
+    target = _target(active, name, tensors)
+    if not any(_needs(tensor, target) for tensor in tensors):
+        return args, kwargs
+    if is_first:
+        return (cast_to(target, args[0]), *args[1:]), kwargs
+    return cast_to(target, args), kwargs
 
 
 def _needs(tensor: Any, target: str) -> bool:
@@ -115,18 +124,19 @@ def _needs(tensor: Any, target: str) -> bool:
 
 
 def _collect(node: Any, found: list[Any]) -> None:
-    if isinstance(node, paddle.Tensor):
+    if isinstance(node, _TENSORS):
         found.append(node)
     elif isinstance(node, (list, tuple)):
         for item in node:
             _collect(item, found)
 
 
-def _cast(node: Any, target: str) -> Any:
-    if isinstance(node, paddle.Tensor):
+def cast_to(target: str, node: Any) -> Any:
+    """Whatever holds tensors, with those of other widths cast."""
+    if isinstance(node, _TENSORS):
         return call("cast", node, DATA_TYPE[target]) if _needs(node, target) else node
     if isinstance(node, (list, tuple)):
-        return type(node)(_cast(item, target) for item in node)
+        return type(node)(cast_to(target, item) for item in node)
     return node
 
 
@@ -214,7 +224,7 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     """`paddle.amp.auto_cast`."""
     if enable:  # Paddle's own optimizers call it without
         _check(runtime)
-    precision = runtime.of(Precision)
+    precision, level = runtime.of(Precision), level.upper()
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
     precision.seen = level

@@ -12,6 +12,7 @@ from ..kernels.rules import Arrays, Meta, Place
 from ..memory.arrays import Array, allocate, contiguous_strides
 from ..memory.ledger import Ledger
 from . import rebuilding
+from .low_precision import stood_for
 from .lowering import Instruction, Lowered, NotFollowedError
 
 _SHAPES = frozenset(("shape", "shape64"))
@@ -159,7 +160,9 @@ class Run:
         inferred = one.inferred.get(key)
         if inferred is None:
             try:
-                inferred = one.inferred[key] = rebuilding.results(one.operation, given)
+                meant = stood_for(given, self._lowered.low)
+                inferred = stood_for(rebuilding.results(one.operation, meant), self._lowered.low, back=True)
+                one.inferred[key] = inferred
             except rebuilding.CannotRebuildError as problem:
                 raise NotFollowedError(step.name) from problem
         for operand, meta in zip(step.results, inferred, strict=True):

@@ -15,6 +15,7 @@ from paddle.base import core
 
 from ..program.reader import Reader
 from ..program.templates import Operand, Step, slots_of
+from .low_precision import NO_CAST, retype
 from .rebuilding import constant, twin
 
 PLACED = frozenset(("pd_op.data", "pd_op.feed"))
@@ -69,6 +70,7 @@ class Lowered:
         fetched: slots that are copied for the caller at the end.
         gradients: slots of what optimizers read as gradients.
         learns: names of the parameters that it updates.
+        low: what the program was built with float64 in place of.
     """
 
     instructions: list[Instruction]
@@ -80,6 +82,7 @@ class Lowered:
     gradients: frozenset[int] = frozenset()
     learns: tuple[str, ...] = ()
     passing: frozenset[int] = frozenset()
+    low: str | None = None
 
 
 class _Whole(Reader):
@@ -116,6 +119,8 @@ class _Whole(Reader):
             value = operation.results()[0]
             self._constants[value.id] = constant(operation)
             self._slots[value.id] = None
+        elif operation.has_attr(NO_CAST):
+            self._slots[operation.results()[0].id] = self._operand(operation.operand_source(0))
         else:
             self._read_operator(name, operation)
 
@@ -215,7 +220,7 @@ def _is_constant(name: str, operation: Any) -> bool:
 
 def lowered(
     program: Any, fetch: Sequence[Any], target: str, stays: frozenset[str] | None = None,
-    constants: dict[str, Any] | None = None,
+    constants: dict[str, Any] | None = None, *, low: str | None = None,
 ) -> Lowered:  # fmt: skip
     """What the executor makes of a program.
 
@@ -224,6 +229,7 @@ def lowered(
         target: cpu or gpu: kernels differ in what they may write over.
         stays: names of what a job of a plan leaves to others; None for a program that runs by itself.
         constants: numbers that jobs leave to others by name, on the host; those of this one are put into it.
+        low: the low type that it was built with float64 in place of.
 
     Raises:
         NotFollowedError: an operator is none that is followed.
@@ -232,12 +238,10 @@ def lowered(
     whole.receive(program.global_block().kwargs())
     for operation in program.global_block().ops:
         whole.read(operation)
-    fetched = []
-    for value in fetch:
-        slot = whole.slot_of(value)
-        if slot is None:
-            raise NotFollowedError("fetch")
-        fetched.append(slot)
+    retype(whole.steps, whole.metas, low)
+    fetched = [slot for value in fetch if (slot := whole.slot_of(value)) is not None]
+    if len(fetched) < len(fetch):
+        raise NotFollowedError("fetch")
     instructions = [Instruction(step, operation, dict(step.inplace)) for step, operation in whole.pairs()]
     _overwrite(whole, instructions, fetched, target)
     _tell_phases(instructions)
@@ -256,6 +260,7 @@ def lowered(
         frozenset(slot for step in updates for slot in _named(step, "grad")),
         tuple(names[slot] for slot in learnt if slot in names),
         frozenset(whole.passing),
+        low,
     )
 
 

@@ -36,7 +36,7 @@ class _Job:
         self.stays = frozenset(names)
 
 
-def parts(plan: Any, fetch: Sequence[Any], target: str) -> list[Part]:
+def parts(plan: Any, fetch: Sequence[Any], target: str, low: str | None = None) -> list[Part]:
     """The parts of a plan in their order; what is fetched is a result of those that it belongs to.
 
     Raises:
@@ -54,7 +54,7 @@ def parts(plan: Any, fetch: Sequence[Any], target: str) -> list[Part]:
         if key not in known:
             program = plan.ir_program(job.type())
             own = [value for value in fetch if _is_of(value, program)]
-            known[key] = made = lowered(program, own, target, job.stays, constants)
+            known[key] = made = lowered(program, own, target, job.stays, constants, low=low)
             if "backward" in job.type():
                 for one in made.instructions:
                     one.phase = "backward"

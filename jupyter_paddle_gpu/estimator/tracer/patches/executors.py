@@ -31,6 +31,7 @@ from ..step.steps import StepWatch
 from ..undecided import absent_feeds, tensor_values
 from ..undecided.absent_data import is_unseen
 from ..undecided.needs import NeededError
+from .distributed.standing_in import StandIn
 from .patch import Patch
 from .static_graphs import Fed, declared
 
@@ -42,19 +43,19 @@ class Programs:
         self._lowered: dict[Any, tuple[Any, Lowered]] = {}
         self._parts: dict[int, tuple[Any, list[Part]]] = {}
 
-    def lowered(self, program: Any, fetch: Sequence[Any], target: str) -> Lowered:
+    def lowered(self, program: Any, fetch: Sequence[Any], target: str, low: str | None) -> Lowered:
         """A program with what is fetched of it; built into since it ran last, it is lowered anew."""
         key = id(program), program.num_ops(), tuple(value.id for value in fetch)
         found = self._lowered.get(key)
         if found is None:
-            found = self._lowered[key] = program, lowered(program, fetch, target)
+            found = self._lowered[key] = program, lowered(program, fetch, target, low=low)
         return found[1]
 
-    def parts(self, plan: Any, fetch: Sequence[Any], target: str) -> list[Part]:
+    def parts(self, plan: Any, fetch: Sequence[Any], target: str, low: str | None) -> list[Part]:
         """The parts of a plan; what is fetched of it is always the same."""
         found = self._parts.get(id(plan))
         if found is None:
-            found = self._parts[id(plan)] = plan, plans.parts(plan, fetch, target)
+            found = self._parts[id(plan)] = plan, plans.parts(plan, fetch, target, low)
         return found[1]
 
 
@@ -94,14 +95,15 @@ def run(session: Tensors, executor: Any, asked: Asked) -> list[Any]:
         _check(session, program, fetch)
     feed = asked.feed[0] if isinstance(asked.feed, (list, tuple)) else asked.feed
     variables = session.of(Variables).of(asked.scope or paddle.static.global_scope())
+    low = session.of(StandIn).of(executor)
     try:
         if executor.plan is not None:
-            parts = session.of(Programs).parts(executor.plan, fetch, session.target)
+            parts = session.of(Programs).parts(executor.plan, fetch, session.target, low)
             run = PlanRun(session.ledger, parts, variables, session.target)
             _feed_parts(session, parts, executor.plan.micro_batch_num(), feed or {}, run)
             found = _train(session, [part.lowered for part in parts], run)
         else:
-            plan = session.of(Programs).lowered(program, fetch, session.target)
+            plan = session.of(Programs).lowered(program, fetch, session.target, low)
             _feed(session, plan.fed, feed or {}, variables)
             found = _train(session, [plan], Run(session.ledger, plan, variables, session.target))
     except NotFollowedError as problem:

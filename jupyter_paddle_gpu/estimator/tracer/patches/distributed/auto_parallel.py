@@ -23,6 +23,7 @@ from paddle.distributed.auto_parallel.static import dist_input_spec, engine, pro
 
 from ...eager.tensors import Tensors
 from ...graphs.execution import Variables
+from ...graphs.low_precision import STAND_IN, stood_for
 from ...graphs.translated import in_memory
 from ...memory.arrays import ATTRIBUTE, Array, State, allocate, contiguous_strides, known_state
 from ...memory.dtypes import SIZE, VAR_TYPE, name_of
@@ -33,6 +34,7 @@ from .. import attention
 from ..patch import Patch
 from ..static_graphs import Fed
 from .process_group import Processes
+from .standing_in import StandIn, auto_casting
 
 _PLACED = "_traced_placement"
 """(mesh, placements) of a tensor that is a process's own part of a batch."""
@@ -215,21 +217,44 @@ def _make(session: Tensors, original: Callable[..., Any], *args: Any, **kwargs: 
         engine.copy = held
 
 
+def _build(session: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Engine._build`, which builds the program of the layer."""
+    asked = self._strategy.amp
+    if asked.enable and session.target != "gpu":  # a CPU casts nothing
+        session.note("auto_parallel_types", dtype=asked.dtype)
+        _refuse(session)
+    with auto_casting(asked):
+        return _for_real(session, original, self, *args, **kwargs)
+
+
+def _parallel(session: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Engine._parallel_pir`, which adds gradients and the update, and divides the program."""
+    asked, stand_in = self._strategy.amp, session.of(StandIn)
+    kinds = {name_of(value.dtype) for value in _values(self) if not value.stop_gradient}
+    if asked.enable and asked.dtype == "float16" and not asked.use_master_grad and kinds >= {"float32", STAND_IN}:
+        # Paddle ends there: what its scaler found in gradients of two types is no shape that `adamw_` is divided by.
+        session.note("auto_parallel_types", dtype=stand_in.low)
+        _refuse(session)
+    return _for_real(session, original, self, *args, **kwargs)
+
+
 def _for_real(session: Tensors, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     """A part of the engine that builds the program or divides it, without data."""
     if not self._in_pir_mode:
         _refuse(session)
-    if self._strategy.amp.enable:  # a build for CPUs casts nothing
-        session.note("auto_parallel_types", dtype=self._strategy.amp.dtype)
-        _refuse(session)
+    stand_in = session.of(StandIn)
     try:
-        with paused(), in_memory(), attention.chosen_for(session):
-            return original(self, *args, **kwargs)
+        with paused(), in_memory(), attention.chosen_for(session), stand_in.building(session.target):
+            made = original(self, *args, **kwargs)
     except TypeError as problem:
         if (found := _NO_KERNEL.search(str(problem))) is None:
             raise
         session.note("auto_parallel_types", dtype=found[1])
         _refuse(session)
+    if not stand_in.is_clear:
+        session.note("auto_parallel_types", dtype=stand_in.low)
+        _refuse(session)
+    return made
 
 
 def _refuse(session: Session) -> NoReturn:
@@ -250,6 +275,8 @@ def _initialize(
     """`Engine._initialize`: what the program of this process reads is there from now on, in its own size."""
     self._place = core.CPUPlace()
     self._executor = self._executor or paddle.static.Executor(self._place)
+    session.of(StandIn).executors.append(self._executor)
+    low = session.of(StandIn).low
     if mode != "train":
         return
     variables = session.of(Variables).of(paddle.static.global_scope())
@@ -260,7 +287,7 @@ def _initialize(
     for name, value in given.items():
         if name in variables:
             continue
-        shape, dtype = tuple(map(int, value.shape)), name_of(value.dtype)
+        shape, dtype = stood_for([(tuple(map(int, value.shape)), name_of(value.dtype))], low, back=True)[0]
         held = _divide(session, sources[name], (shape, dtype)) if name in sources else None
         if held is None:
             operation = session.ledger.begin("full")
@@ -323,7 +350,7 @@ def _run(session: Tensors, original: Callable[..., Any], self: Any, *args: Any, 
 
 _ENGINE = engine.Engine
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-    (_ENGINE, "__init__", _make), (_ENGINE, "_build", _for_real), (_ENGINE, "_parallel_pir", _for_real),
+    (_ENGINE, "__init__", _make), (_ENGINE, "_build", _build), (_ENGINE, "_parallel_pir", _parallel),
     (_ENGINE, "_init_comm", _nothing), (_ENGINE, "_initialize", _initialize), (_ENGINE, "run", _run),
     (dist_input_spec.DistributedInputSpec, "from_dtensor", _spec), (api.DistModel, "_make_feeds", _feeds),
     (api.ShardingStage3, "_shard_parameter", _shard_parameter), (api.ShardingStage3, "_unshard_parameter", _nothing),
