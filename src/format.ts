@@ -51,6 +51,11 @@ export function group(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 }
 
+/** A whole number so, anything else as it is. */
+export function plain(value: unknown): string {
+  return Number.isInteger(value) ? group(value as number) : String(value);
+}
+
 /** A metric's value: five significant digits, exponents only where they are needed; null where it is not a number. */
 export function metric(value: number | null): string {
   if (value === null) {

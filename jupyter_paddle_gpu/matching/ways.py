@@ -54,8 +54,8 @@ def _batch(batch: int) -> Way:
     return Way(
         change="batch_size",
         request={"batch_size": batch},
-        message=Message(code="with_batch", text="with batch size {batch}", params={"batch": batch}),
-        label=Message(code="batch", text="Batch size {batch}", params={"batch": batch}),
+        message=Message(code="with_batch", text="with batch size {batch}", params={"batch": f"{batch:,}"}),
+        label=Message(code="batch", text="Batch size {batch}", params={"batch": f"{batch:,}"}),
     )
 
 
@@ -79,7 +79,7 @@ def _of_remedy(estimate: Estimate, remedy: Remedy, *, fixed: bool) -> Iterator[W
         return
     if fixed or "batch_size" in remedy.request:  # that says what becomes of that very batch
         return
-    params: dict[str, Param] = {"change": words, "says": remedy.says, "batch": largest}
+    params: dict[str, Param] = {"change": words, "says": remedy.says, "batch": f"{largest:,}"}
     yield Way(
         change=remedy.change,
         request={**remedy.request, "batch_size": largest},

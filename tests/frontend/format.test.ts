@@ -1,7 +1,16 @@
 import { readFileSync } from 'fs';
 import { join } from 'path';
 
-import { byteRange, bytes, count, duration, group, metric, moment } from '../../src/format';
+import {
+  byteRange,
+  bytes,
+  count,
+  duration,
+  group,
+  metric,
+  moment,
+  plain
+} from '../../src/format';
 import { trans } from './helpers';
 
 /** The table that Python's tests read as well. */
@@ -49,6 +58,7 @@ test.each([
 
 test('numbers', () => {
   expect(group(1_204_311)).toBe('1,204,311');
+  expect([1e6, 0.001, 'O1'].map(plain)).toEqual(['1,000,000', '0.001', 'O1']);
   expect(metric(0.18259)).toBe('0.18259');
   expect(metric(0.000012)).toBe('1.20e-5');
   expect(metric(0)).toBe('0');

@@ -176,9 +176,9 @@ test('a batch that fits is one click away, and so is to insist', async ({ page, 
   await expect(refusal).toContainText('the largest card here offers at most 19.9 GiB', {
     timeout: 180_000
   });
-  const way = refusal.getByRole('button', { name: /^Batch size \d+$/ });
+  const way = refusal.getByRole('button', { name: /^Batch size [\d,]+$/ });
   await expect(way).toBeVisible({ timeout: 180_000 });
-  const batch = /\d+/.exec((await way.textContent()) ?? '')?.[0] ?? '';
+  const batch = /[\d,]+/.exec((await way.textContent()) ?? '')?.[0] ?? '';
   await expect(refusal).toContainText(`Fits with batch size ${batch}`);
 
   // The way out is asked for, and the training has a card.

@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IEstimate, IFact, INotebookFacts, IPlace } from '../../domain';
-import { count } from '../../format';
+import { count, plain } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Button } from '../common/pieces';
@@ -59,7 +59,7 @@ export function FactLine({ training }: { training: Training }): JSX.Element | nu
         {optimizer && one(optimizer, placeOf(facts.optimizer), facts.optimizer?.source)}
         {batch !== null
           ? one(
-              trans.__('batch %1', String(batch)),
+              trans.__('batch %1', plain(batch)),
               request.batch_size ? null : placeOf(facts.batch_size),
               facts.batch_size?.source
             )

@@ -197,10 +197,10 @@ export class Training {
       return;
     }
     this.placed = Date.now();
-    // The advice that is being computed brings a match with it, and would be lost by another question.
-    const run = this.isDetailing ? null : this.asking.begin();
+    // The advice that is being computed goes on; whoever ends it ends this as well.
+    const run = this.isDetailing ? this.asking.signal : this.asking.begin();
     try {
-      await (run && this._place(run, this.estimate.remedies.length > 0));
+      await this._place(run, !this.isDetailing && this.estimate.remedies.length > 0);
       void this.submission.preflight(); // the foot tells until when it would wait, too
     } catch {
       // The old match stands; the devices beside it are live.

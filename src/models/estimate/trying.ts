@@ -18,6 +18,11 @@ export class Asking {
     return this._run.signal;
   }
 
+  /** Of what is being asked. */
+  get signal(): AbortSignal {
+    return this._run.signal;
+  }
+
   end(): void {
     this._run.abort();
   }

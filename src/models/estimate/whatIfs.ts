@@ -1,6 +1,7 @@
 /** What was asked for instead of the notebook's own: each what-if in words, and how it is taken back. */
 
 import type { IEstimate, IEstimateRequest, INotebookFacts, IWhatIf, Value } from '../../domain';
+import { plain } from '../../format';
 
 /** What is known of a notebook, as far as what-ifs are concerned. */
 export interface IAsking {
@@ -77,7 +78,7 @@ function factOf(facts: INotebookFacts | null, name: string): Value {
 
 function inWords({ asked, choices }: IWhatIf, value: Value): string {
   const choice = choices.find(one => one.value === value);
-  return choice ? choice.asked : asked.replace(/\{value\}/g, String(value));
+  return choice ? choice.asked : asked.replace(/\{value\}/g, plain(value));
 }
 
 /** Nothing of a what-if, and nothing of those that say nothing without it. */

@@ -36,12 +36,14 @@ describe('Rematch', () => {
   });
 });
 
-test('while advice is computed the foot alone is asked anew, and the advice goes on', async () => {
+test('while advice is computed devices and foot are asked anew, and the advice goes on', async () => {
   const estimate = {
     ...{ status: 'ok', questions: [], remedies: [], fits: [], trainings: [], training: null },
     ...{ breakdown: null, batch_size: 64, peak_bytes: 100, allocated_peak_bytes: 100 }
   };
-  const matched = answer(200, JSON.stringify({ facts: {}, estimate, placement: null }));
+  let matches = 0;
+  const matched = () =>
+    answer(200, JSON.stringify({ facts: {}, estimate, placement: { number: ++matches } }));
   const none = '{"problems": [], "notes": [], "cells": [], "refused": [], "decision": null}';
   const details: (AbortSignal | null | undefined)[] = [];
   let preflights = 0;
@@ -52,7 +54,7 @@ test('while advice is computed the foot alone is asked anew, and the advice goes
     }
     const { request } = JSON.parse(init.body as string) as { request: { details: boolean } };
     if (!request.details) {
-      return Promise.resolve(matched);
+      return Promise.resolve(matched());
     }
     details.push(init.signal);
     return new Promise(() => undefined);
@@ -66,5 +68,7 @@ test('while advice is computed the foot alone is asked anew, and the advice goes
   await training.rematch();
   await settle();
   expect([preflights, details.length, details[0]?.aborted]).toEqual([before + 1, 1, false]);
+  expect(training.placement).toEqual({ number: 2 });
+  expect(training.isDetailing).toBe(true);
   training.dispose();
 });
