@@ -24,7 +24,7 @@ import { evidence, missing } from './words';
 /** The note of several trainings: the list of them is in the head. */
 const LISTED = 'several_trainings';
 /** Notes on what the range rests on stand behind its ⓘ. */
-const isBasis = ({ code }: IMessage) => code.startsWith('narrowed_');
+const isBasis = ({ code }: IMessage) => /^(?:narrow|widen)ed_by_/.test(code);
 
 export function Memory(props: { training: Training; model: PanelModel | null }): JSX.Element {
   const { trans } = useApp();

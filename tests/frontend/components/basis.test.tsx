@@ -9,6 +9,7 @@ import { draw, press } from '../drawing';
 
 const NOTES = [
   { code: 'narrowed_by_answers', message: 'Both ends rest on 103 trainings.', hint: '' },
+  { code: 'widened_by_logs', message: 'As wide as 9 public logs scatter.', hint: '' },
   { code: 'unknown_data', message: 'What data looks like follows from the code.', hint: '' }
 ];
 
@@ -49,10 +50,12 @@ test('what a range rests on is behind its sign', () => {
     seconds: 1
   };
   const box = draw(<Memory training={training({ estimate })} model={null} />);
-  expect(box.textContent).not.toContain('103 trainings');
+  expect(box.textContent).not.toMatch(/103 trainings|public logs/);
   expect(box.textContent).toContain('follows from the code');
   act(() => box.querySelector<HTMLButtonElement>('.jp-PaddleGpu-info button')?.click());
-  expect(box.textContent).toContain('103 trainings');
+  expect(box.textContent).toContain(
+    'Both ends rest on 103 trainings. As wide as 9 public logs scatter.'
+  );
 });
 
 test('an estimate that takes its time says for how long, and can be stopped', () => {
