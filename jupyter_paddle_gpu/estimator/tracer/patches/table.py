@@ -23,7 +23,18 @@ from . import (
     static_graphs,
     tensor_methods,
 )
-from .data import compared, datasets, files, loader, own_datasets, pictures, pretrained, texts, tokenizers
+from .data import (
+    compared,
+    configurations,
+    datasets,
+    files,
+    loader,
+    own_datasets,
+    pictures,
+    pretrained,
+    texts,
+    tokenizers,
+)
 from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
 from .trainers import clips, evaluations, restored_images, text_images, weights
@@ -38,7 +49,7 @@ def table() -> Iterator[Patch]:
         environment, folders, static_graphs, executors,
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, datasets,
         environments, own_datasets, pretrained, texts, tokenizers, weights, evaluations, text_images, clips,
-        restored_images, pictures, plots, compared, started_programs,
+        restored_images, pictures, plots, compared, configurations, started_programs,
     ):  # fmt: skip
         yield from module.patches()
 
