@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.test_words import BRITISH
+
 ROOT = Path(__file__).parents[1]
 _specification = importlib.util.spec_from_file_location("form", ROOT / "docs" / "programs" / "form.py")
 assert _specification is not None and _specification.loader is not None
@@ -22,6 +24,13 @@ HEADINGS = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 @pytest.mark.parametrize("path", list(form.documents()), ids=lambda path: path.name)
 def test_lines_are_short(path: Path) -> None:
     assert form.too_long(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", list(form.documents()), ids=lambda path: path.name)
+def test_spelling_is_american_as_in_all_faces(path: Path) -> None:
+    text = re.sub(r"(?ms)^ *```.*?^ *```", "", path.read_text(encoding="utf-8"))
+    text = re.sub(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+", "", text)  # what is typed as it is is no word
+    assert sorted({found[0] for found in BRITISH.finditer(text)}) == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])

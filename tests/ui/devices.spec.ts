@@ -1,4 +1,4 @@
-/** Live cards, a question answered in place, what-if, what a job used, the dialogue by keys: with a stand-in for NVML's library. */
+/** Live cards, a question answered in place, what-if, what a job used, the dialog by keys: with a stand-in for NVML's library. */
 
 import { writeFileSync } from 'fs';
 import { join } from 'path';
@@ -78,10 +78,7 @@ test('a question is answered, the cards say where it fits, and the job draws its
   );
 });
 
-test('every field of the submit dialogue is operated by keys alone', async ({
-  page,
-  server
-}) => {
+test('every field of the submit dialog is operated by keys alone', async ({ page, server }) => {
   await openNotebook(page, server, 'digits_loop.ipynb');
   const panel = await openPanel(page);
   const foot = panel.getByRole('region', { name: 'Submit' });
@@ -91,7 +88,7 @@ test('every field of the submit dialogue is operated by keys alone', async ({
   const dialog = page.locator('.jp-Dialog');
   await expect(dialog.getByRole('checkbox', { name: /^GPU 0/ })).toBeVisible();
 
-  // Round once: from above to below, each with a ring around it, and never out of the dialogue.
+  // Round once: from above to below, each with a ring around it, and never out of the dialog.
   const first = dialog.getByRole('radio', { checked: true }).first();
   await tabTo(page, first);
   const stops: { top: number; name: string; ringed: boolean }[] = [];

@@ -157,7 +157,7 @@ test('from a name to the executed copy, without a mouse', async ({ page, server 
     .press('Enter');
   await page.keyboard.press('Escape');
 
-  // The dialogue: what is otherwise stands in the foot, and the focus comes back.
+  // The dialog: what is otherwise stands in the foot, and the focus comes back.
   const change = foot.getByRole('button', { name: 'Change…' });
   await tabTo(page, change);
   await page.keyboard.press('Enter');

@@ -1,4 +1,4 @@
-/** Sweeps and schedules: from a job's form and from the submit dialogue to the page of jobs; by keys, too. */
+/** Sweeps and schedules: from a job's form and from the submit dialog to the page of jobs; by keys, too. */
 
 import {
   command,
@@ -139,7 +139,7 @@ test('several values make a sweep, and a schedule is paused, deleted and taken b
   await expect(item).toContainText('next:');
 });
 
-test('the submit dialogue makes a schedule and a sweep', async ({ page, server }) => {
+test('the submit dialog makes a schedule and a sweep', async ({ page, server }) => {
   await openNotebook(page, server, 'digits_loop.ipynb');
   const panel = await openPanel(page);
   const open = panel

@@ -1,4 +1,4 @@
-/** JupyterLab's dialogue around a form that is drawn after it was opened. */
+/** JupyterLab's dialog around a form that is drawn after it was opened. */
 
 import { Dialog } from '@jupyterlab/apputils';
 

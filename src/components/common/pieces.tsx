@@ -120,7 +120,7 @@ export function Note(props: {
   return (
     <div
       className="jp-PaddleGpu-note"
-      // Not a class: JupyterLab's dialogues accept nothing while one of their children is a `jp-mod-error`.
+      // Not a class: JupyterLab's dialogs accept nothing while one of their children is a `jp-mod-error`.
       data-kind={kind}
       role={kind === 'error' ? 'alert' : 'note'}
       data-code={message.code}

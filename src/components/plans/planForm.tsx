@@ -1,4 +1,4 @@
-/** In the submit dialogue: when it runs, with the next dates, and several values for the notebook's variables. */
+/** In the submit dialog: when it runs, with the next dates, and several values for the notebook's variables. */
 
 import * as React from 'react';
 
@@ -192,7 +192,7 @@ function Way(props: {
   );
 }
 
-/** That no other button of the dialogue takes it. */
+/** That no other button of the dialog takes it. */
 function OnlyThis(): JSX.Element {
   const { trans } = useApp();
   return (

@@ -1,4 +1,4 @@
-/** The submit dialogue: pool, devices, image, limits, environment, data, and what becomes of the result. */
+/** The submit dialog: pool, devices, image, limits, environment, data, and what becomes of the result. */
 
 import { Dialog } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
@@ -19,7 +19,7 @@ import { PlanForm } from '../plans/planForm';
 import { startTrials } from '../plans/sweepOptions';
 import { ChoiceForm } from './choiceForm';
 
-/** Ask what is to be otherwise; answers once the dialogue is closed. */
+/** Ask what is to be otherwise; answers once the dialog is closed. */
 export async function changeSubmission(
   app: IApp,
   model: PanelModel,
@@ -46,7 +46,7 @@ interface IAsked {
   variables: readonly IVariable[];
 }
 
-/** Show the dialogue and keep what was chosen; answers the plan where it is to be submitted. */
+/** Show the dialog and keep what was chosen; answers the plan where it is to be submitted. */
 async function ask(
   app: IApp,
   model: PanelModel,
@@ -108,7 +108,7 @@ async function submit(app: IApp, training: Training, asked: IAsked): Promise<voi
   }
 }
 
-/** The form in a widget, as the dialogue wants it. */
+/** The form in a widget, as the dialog wants it. */
 class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
   constructor(
     private readonly _app: IApp,

@@ -1,4 +1,4 @@
-/** When a notebook is to run, and with which values, as the submit dialogue holds it. Kept for nothing but this submit. */
+/** When a notebook is to run, and with which values, as the submit dialog holds it. Kept for nothing but this submit. */
 
 import type { ApiError } from '../../api';
 import type { IScheduleBody, IVariable } from '../../domain';

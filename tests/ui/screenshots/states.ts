@@ -1,5 +1,5 @@
 /**
- * Takes every state in three themes and two languages: the panel at 280, 360 and 900 px, pages and dialogues at 1,400 and
+ * Takes every state in three themes and two languages: the panel at 280, 360 and 900 px, pages and dialogs at 1,400 and
  * 2,200 px; one sheet a state (docs/states.md). Run by `jlpm screenshots states.ts`; nothing is compared with them.
  *
  * A state that is not reached is told at the end, and the others are taken. What was taken since the last build is not
@@ -188,5 +188,5 @@ const HEAD = `# Every state, in three themes and two languages
 
 Written by \`jlpm screenshots states.ts\`, by the same table that axe-core goes through (\`tests/ui/states/\`).
 Rows: light, dark, high contrast.
-Columns: English, then Chinese; the panel at 280, 360 and 900 px, pages and dialogues in windows of 1,400 and 2,200 px.
+Columns: English, then Chinese; the panel at 280, 360 and 900 px, pages and dialogs in windows of 1,400 and 2,200 px.
 `;

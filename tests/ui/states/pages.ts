@@ -1,5 +1,5 @@
 /**
- * Every state of the pages and dialogues, in the order in which one page reaches them, and those without a server. See
+ * Every state of the pages and dialogs, in the order in which one page reaches them, and those without a server. See
  * `panel.ts`.
  */
 
@@ -134,7 +134,7 @@ export const PAGE_STATES: readonly IState[] = [
     }
   },
   {
-    name: 're-run dialogue',
+    name: 're-run dialog',
     part: DIALOG,
     reach: async ({ page }) => {
       void command(page, 'paddle-gpu:rerun-with', { id: JOBS.first });
@@ -144,7 +144,7 @@ export const PAGE_STATES: readonly IState[] = [
     }
   },
   {
-    name: 'submit dialogue',
+    name: 'submit dialog',
     part: DIALOG,
     reach: async scene => {
       await close(scene);
@@ -154,7 +154,7 @@ export const PAGE_STATES: readonly IState[] = [
     }
   },
   {
-    name: 'submit dialogue, again and again',
+    name: 'submit dialog, again and again',
     part: DIALOG,
     reach: async ({ page }) => {
       await page

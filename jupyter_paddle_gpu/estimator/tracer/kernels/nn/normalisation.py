@@ -1,4 +1,4 @@
-"""Normalisations of batches, layers, groups, instances, and of a weight by its largest singular value."""
+"""Normalizations of batches, layers, groups, instances, and of a weight by its largest singular value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .convolution import channels_last
 
 
 def _normalised_rows(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
-    """The normalised input and a product, for the input's gradient a number a row.
+    """The normalized input and a product, for the input's gradient a number a row.
 
     Neither where the bias' gradient alone is asked for (cpu/layer_norm_grad_kernel.cc).
     """

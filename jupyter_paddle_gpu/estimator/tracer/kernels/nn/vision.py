@@ -59,7 +59,7 @@ def _images_of_boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> in
 
 
 def _boxes(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
-    """A byte for each labelled box, and a score of 1 where the program gives none."""
+    """A byte for each labeled box, and a score of 1 where the program gives none."""
     return operands[2][0].numel + _scores(attrs, operands, results)
 
 
@@ -69,7 +69,7 @@ def _scores(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
 
 
 def _matches(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
-    """The anchor of each labelled box is an int32; the builder says that it is of the input's type."""
+    """The anchor of each labeled box is an int32; the builder says that it is of the input's type."""
     return (place.meta[0], "int32") if place.result == 2 else None
 
 
