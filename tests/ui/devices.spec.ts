@@ -56,10 +56,10 @@ test('a question is answered, the cards say where it fits, and the job draws its
   await panel.getByRole('button', { name: 'more, what if…' }).click();
   await panel.getByLabel('Sequence length').fill('1024');
   await panel.getByLabel('Sequence length').press('Enter');
-  await expect(memory).toContainText('with sequences of length 1024');
+  await expect(memory).toContainText('with sequences of length 1,024');
   await expect(big).not.toHaveText(before ?? '', { timeout: 180_000 });
   await memory
-    .getByRole('button', { name: 'Take back: with sequences of length 1024' })
+    .getByRole('button', { name: 'Take back: with sequences of length 1,024' })
     .click();
   await expect(big).toHaveText(before ?? '', { timeout: 180_000 });
 

@@ -71,7 +71,7 @@ test('panel, server and commands speak Chinese, also of what fits nothing', asyn
   await panel.locator('.jp-PaddleGpu-invitation button').click();
   const submit = panel.getByRole('region', { name: '提交' });
   const refusal = submit.locator('[data-code=fits_nowhere]');
-  await expect(refusal.getByRole('button', { name: /^批大小 \d+$/ })).toBeVisible();
+  await expect(refusal.getByRole('button', { name: /^批大小 [\d,]+$/ })).toBeVisible();
   await expect(panel).not.toContainText(ENGLISH);
   expect(await faults(page, PANEL)).toEqual([]);
   await submit.getByRole('button', { name: '更改…' }).press('Enter');

@@ -13,7 +13,7 @@ import pytest
 from jupyter_paddle_gpu.domain.estimates import Breakdown, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
-from jupyter_paddle_gpu.estimator.memory.host import CUDA, OBJECT, PROCESS, WORKER, host_memory
+from jupyter_paddle_gpu.estimator.memory.host import CUDA, OBJECT, PROCESS, STEP, WORKER, host_memory
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.trace import Trace, TracedHost
 from jupyter_paddle_gpu.estimator.zygote import resident
@@ -115,7 +115,8 @@ def test_data_that_cells_make_is_measured(estimated):
     assert 300e6 - LOOKS <= host.data <= 300e6 + 64 * MIB
     assert host.bytes < 300e6 + PROCESS + 128 * MIB
     on_device = estimated(ARRAY, "gpu").host
-    assert (on_device.data, on_device.tensors) == (host.data, 0)
+    assert abs(on_device.data - host.data) <= STEP  # each is rounded up: 2 MiB below a step, they may take two
+    assert on_device.tensors == 0
 
 
 @pytest.mark.paddle
