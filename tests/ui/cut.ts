@@ -6,9 +6,12 @@ import { settled } from './fixtures';
 
 /** Pixels: as narrow as it may be drawn, and as it opens first. */
 const WIDTHS = [280, 340, 360];
-/** What one scrolls sideways, what only screen readers hold, and phases whose names are not drawn where they have no room. */
+/**
+ * What one scrolls sideways, what only screen readers hold, phases whose names are not drawn where they have no room, and
+ * why a job failed: its row has the first lines of what may be long, the job itself all of it.
+ */
 const EXEMPT =
-  '[role=log], .jp-PaddleGpu-unseen, .jp-PaddleGpu-scroll, pre, option, title, .jp-mod-tight';
+  '[role=log], .jp-PaddleGpu-unseen, .jp-PaddleGpu-scroll, pre, option, title, .jp-mod-tight, .jp-PaddleGpu-jobReason';
 
 /** Each text that is cut, with the width at which it is; empty where all can be read. */
 export async function cutWords(page: Page, selector: string): Promise<string[]> {
