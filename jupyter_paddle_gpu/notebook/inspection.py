@@ -15,8 +15,9 @@ from .files.reading import language_of
 from .files.scripts import is_script
 from .names import LIBRARIES, TRAINERS, Names
 from .printed import printed_in
-from .programs import Beside, read_commands
+from .programs import Beside, commands_of, read_commands
 from .requirements import read_requirements
+from .started import started_programs
 from .training.batches import BatchReader
 from .training.loop import TrainingReader
 from .training.losses import LossReader
@@ -49,8 +50,9 @@ def _folders(source: NotebookSource) -> tuple[Path, ...]:
 
 
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
-    commands = read_commands(cells)
-    beside = tuple(Beside(_folders(source), commands).cells(cells))
+    commands = read_commands(cells, source.path.parent)
+    started = started_programs(cells)
+    beside = tuple(Beside(_folders(source), (*commands, *commands_of(started))).cells(cells))
     code = Code((*cells, *beside))
     foreign = {code.place(node) for one in beside if one.tree is not None for node in ast.walk(one.tree)}
     names = Names(code)
@@ -84,8 +86,8 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         batch_size=_unbound(BatchReader(code, names, reader).batch_size(), foreign),
         amp=amp,
         amp_dtype=amp_dtype,
-        distribution=read_distribution(code, names, reader, magics),
-        processes=read_processes(code, names, magics),
+        distribution=read_distribution(code, names, reader, [*magics, *started]),
+        processes=read_processes(code, names, [*magics, *started]),
         epochs=reader.epochs() if trains else None,
         roles=read_roles(
             code,

@@ -12,13 +12,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
+from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import Command
-from .cells import Magic, ParsedCell, parse_cell
+from .cells import Magic, ParsedCell, parse_cell, parsed_cells
+from .files.reading import read_notebook
 
 SHELLS = frozenset({"bash", "sh", "script"})
 """Cell magics whose lines are commands."""
 MAX_FILES, MAX_CHARACTERS = 40, 400_000
 """Files beside the notebook that are read, and characters of all of them."""
+NOTEBOOK = ".ipynb"
 LAUNCHER = "paddle.distributed.launch"
 _FILE_MAGICS = frozenset({"writefile", "file"})
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
@@ -28,12 +31,22 @@ _CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
-def read_commands(cells: Iterable[ParsedCell]) -> tuple[Command, ...]:
-    """What the notebook's commands run and write, in its order."""
-    return tuple(command for cell in cells for magic in cell.magics for command in _of_magic(cell, magic))
+def read_commands(cells: Iterable[ParsedCell], folder: Path) -> tuple[Command, ...]:
+    """What the notebook's commands run and write, in its order.
+
+    Args:
+        folder: the notebook's, where other notebooks are read that it runs.
+    """
+    return tuple(command for cell in cells for magic in cell.magics for command in _of_magic(cell, magic, folder))
 
 
-def _of_magic(cell: ParsedCell, magic: Magic) -> Iterator[Command]:
+def commands_of(lines: Iterable[tuple[int, Magic]]) -> Iterator[Command]:
+    """What lines of a shell run that the code of cells comes to, each with the index of its cell."""
+    for cell, line in lines:
+        yield from _of_shell(line.text.lstrip("!"), cell, line.line, is_alone=True)
+
+
+def _of_magic(cell: ParsedCell, magic: Magic, folder: Path) -> Iterator[Command]:
     index, name = cell.cell.index, cell.cell.cell_magic
     if name in _FILE_MAGICS:
         head, _, text = magic.text.partition("\n")
@@ -53,9 +66,11 @@ def _of_magic(cell: ParsedCell, magic: Magic) -> Iterator[Command]:
         if words[:1] == ["cd"] and len(words) == 2:
             yield Command(kind="folder", cell=index, line=magic.line, path=words[1])
         elif words[:1] == ["run"]:
-            at = next((at for at, word in enumerate(words) if word.endswith(".py")), None)
+            at = next((at for at, word in enumerate(words) if word.endswith((".py", NOTEBOOK))), None)
             if at is not None:
-                yield Command(kind="run", cell=index, line=magic.line, path=words[at], arguments=tuple(words[at + 1 :]))
+                path, arguments = words[at], tuple(words[at + 1 :])
+                text = _code_of(folder / path) if path.endswith(NOTEBOOK) else ""
+                yield Command(kind="run", cell=index, line=magic.line, path=path, arguments=arguments, text=text)
 
 
 def _of_shell(text: str, cell: int, line: int, *, is_alone: bool = False) -> Iterator[Command]:
@@ -108,6 +123,17 @@ def _words(text: str) -> list[str]:
     return words[: next(redirected, len(words))]
 
 
+def _code_of(path: Path) -> str:
+    """The code of a notebook that `%run` runs, its cells one below the other; empty where it cannot be read.
+
+    Its commands are left out.
+    """
+    with contextlib.suppress(OSError, ValueError, PaddleGpuError):
+        cells = read_notebook(path).content["cells"]
+        return "\n".join(one.cell.source for one in parsed_cells(cells) if one.tree is not None) + "\n"
+    return ""
+
+
 class Beside:
     """Sources that a notebook's code runs or imports and that do not stand in its cells.
 
@@ -120,6 +146,7 @@ class Beside:
         self._folders = tuple(dict.fromkeys(folders))
         self._commands = tuple(commands)
         self._written: dict[str, Command] = {}
+        self._notebooks: dict[str, str] = {}
         self._run: list[tuple[str, int, int]] = []
         here = ""
         for one in self._commands:
@@ -128,6 +155,9 @@ class Beside:
                 here = place
             elif one.kind == "write":
                 self._written[place] = one
+            elif one.text:  # a notebook
+                self._notebooks[place] = one.text
+                self._run.append((place, one.cell, one.line))
             else:
                 self._run.append((place, one.cell, one.line))
         self._left = MAX_CHARACTERS
@@ -168,6 +198,8 @@ class Beside:
         return parsed
 
     def _text(self, path: str) -> str | None:
+        if path in self._notebooks:
+            return self._notebooks[path]
         for folder in self._folders:
             place = folder / path
             with contextlib.suppress(OSError, ValueError):
@@ -180,12 +212,14 @@ def _imported(tree: ast.Module | None) -> Iterator[tuple[str, int]]:
     """Files that an import could be of, relative to the folder, with the import's line."""
     for node in ast.walk(tree) if tree is not None else ():
         names: list[str] = []
+        above = ""
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = node.module or ""
             names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
+            above = "../" * (node.level - 1)  # `from ..nets import Net`
         for name in filter(None, names):
-            path = name.replace(".", "/")
+            path = above + name.replace(".", "/")
             yield f"{path}.py", getattr(node, "lineno", 1)
             yield f"{path}/__init__.py", getattr(node, "lineno", 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -80,3 +81,23 @@ def test_who_launches_processes_is_launch_whatever_those_do(inspect: Inspect) ->
     alone = inspect(script, "!python train.py")
     assert alone.distribution is not None
     assert alone.distribution.value == "fleet"
+
+
+def test_notebooks_that_it_runs_and_relative_imports_are_read(tmp_path: Path) -> None:
+    cells = [{"cell_type": "code", "source": text, "metadata": {}, "outputs": []} for text in ("!pip list", TRAIN)]
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    (tmp_path / "common").mkdir()
+    (tmp_path / "common" / "setup.ipynb").write_text(json.dumps(content))
+    for place, text in {"deep/inner/go.py": "from ..loops import run\n", "deep/loops.py": TRAIN}.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    (tmp_path / "own").mkdir()
+
+    def loop(source: str) -> str:
+        cell = {**cells[0], "source": source}
+        return inspect_notebook(parse_notebook({**content, "cells": [cell]}, tmp_path / "own" / "a.ipynb")).loop
+
+    assert loop("%run ../common/setup.ipynb") == "custom"
+    assert loop("%run ../common/other.ipynb") == "none"
+    above = {**content, "cells": [{**cells[0], "source": "import paddle\nimport deep.inner.go"}]}
+    assert inspect_notebook(parse_notebook(above, tmp_path / "b.ipynb")).loop == "custom"

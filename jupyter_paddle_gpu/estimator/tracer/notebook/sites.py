@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,13 @@ OPTIMIZERS = frozenset(
 )
 COMMAND = "__command__"
 """The name under which cells call what their commands do; `estimator.sources.commands` writes such calls."""
+STARTERS = frozenset(
+    (
+        *("system", "getoutput", "getstatusoutput", "run", "Popen", "call", "check_call", "check_output"),
+        *("create_subprocess_exec", "create_subprocess_shell"),
+    )
+)
+"""Calls by which Python starts a program."""
 SEVERAL = 2
 """What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -81,6 +88,9 @@ class Sites:
         trees = [(cell["index"], parsed(cell["source"])) for cell in cells]
         self.beside = {path: parsed(source) for path, source in beside.items()}
         self._functions: dict[str, list[ast.AST]] = {}
+        self._methods: set[str] = set()
+        self._lines: dict[str, list[str]] = {}
+        """Scripts that stand in lines of a shell, or in lists of words, by the name that holds them."""
         self._known: dict[str, Holding] = {}
         self.dear: set[tuple[str, frozenset[str]]] = set()
         """Statements that were run with made-up data for long and told nothing, each with the names that were answered
@@ -89,6 +99,10 @@ class Sites:
             for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._functions.setdefault(node.name, []).append(node)
+                elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                    self._lines[node.targets[0].id] = _scripts_in(node.value)
+                elif isinstance(node, ast.ClassDef):
+                    self._methods |= {one.name for one in node.body if isinstance(one, _SEPARATE[:2])}
         self.all = [
             Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
             for cell, tree in trees
@@ -144,19 +158,42 @@ class Sites:
         if name in OPTIMIZERS:
             return Holding(makes=True)
         if name == COMMAND:
-            return self._of_script(call.args)
-        if name in self._functions and any(_takes(one, call) for one in self._functions[name]):
+            return self._of_command(call.args)
+        if name in STARTERS and (scripts := self._scripts_of(call)):
+            return self._each_of(scripts)
+        own = name in self._functions and any(_takes(one, call) for one in self._functions[name])
+        if own and not (self._is_paddles(call) and name not in self._methods):
             return self._of_function(name)
-        if not isinstance(call.func, ast.Attribute):
-            return Holding()
-        # `model.train()` sets a mode; `trainer.train()` trains.
-        trains = name in TRAININGS or (name == "train" and "trainer" in name_of(call.func.value).lower())
-        return Holding(trainings=int(trains))
+        found = Holding(trainings=int(self._is_paddles(call)))
+        # `def fit(model): model.fit(data)`: what has the name of the code's own function need not be that one.
+        return _most(found, self._of_function(name)) if own else found
 
-    def _of_script(self, asked: list[ast.expr]) -> Holding:
+    @staticmethod
+    def _is_paddles(call: ast.Call) -> bool:
+        """Whether a call has the name of one of Paddle's trainings. `model.train()` sets a mode; `trainer.train()`
+        trains."""
+        if not isinstance(call.func, ast.Attribute):
+            return False
+        name = call.func.attr
+        return name in TRAININGS or (name == "train" and "trainer" in name_of(call.func.value).lower())
+
+    def _of_command(self, asked: list[ast.expr]) -> Holding:
         kind, path = (getattr(one, "value", None) for one in (asked[0], asked[3]))
         if kind not in {"python", "launch", "run"} or not isinstance(path, str):
             return Holding()
+        return self._of_script(path)
+
+    def _scripts_of(self, call: ast.Call) -> list[str]:
+        named = [self._lines[one.id] for one in call.args if isinstance(one, ast.Name) and one.id in self._lines]
+        return [*_scripts_in(call), *(script for scripts in named for script in scripts)]
+
+    def _each_of(self, scripts: Iterable[str]) -> Holding:
+        found = Holding()
+        for script in scripts:
+            found |= self._of_script(script)
+        return found
+
+    def _of_script(self, path: str) -> Holding:
         path = os.path.normpath(path)
         for known, tree in self.beside.items():
             if known == path or known.endswith("/" + path):
@@ -170,12 +207,39 @@ class Sites:
             found = Holding()
             for one in self._functions[name]:
                 body = self._each(getattr(one, "body", ()))
-                # Methods of several classes share a name: the call is of one of them.
-                found = Holding(
-                    found.steps or body.steps, max(found.trainings, body.trainings), found.makes or body.makes
-                )
+                found = _most(found, body)  # methods of several classes share a name: the call is of one of them
             self._known[name] = found
         return self._known[name]
+
+
+def _most(one: Holding, other: Holding) -> Holding:
+    """What a call holds that is of one of two."""
+    return Holding(one.steps or other.steps, max(one.trainings, other.trainings), one.makes or other.makes)
+
+
+def started(source: str) -> list[str]:
+    """Where the scripts may lie that code starts by a call of Python's: all that it names, where it starts anything, in
+    each folder that it goes to."""
+    calls = [node for node in nodes(source) if isinstance(node, ast.Call) and name_of(node.func) in STARTERS]
+    if not calls:
+        return []
+    told = [word.value for call in calls for word in call.keywords if word.arg == "cwd"]
+    folders = [one.value for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    tree = parsed(source)
+    folders += [folder for text in _texts(tree) for folder in _GOES.findall(text)]
+    return [os.path.join(folder, script) for script in _scripts_in(tree) for folder in ("", *folders)]  # noqa: PTH118
+
+
+_GOES = re.compile(r"\bcd\s+([^\s;&|]+)")
+
+
+def _scripts_in(node: ast.AST) -> list[str]:
+    words = (word.strip("'\"") for text in _texts(node) if ".py" in text for word in text.split())
+    return [word for word in words if word.endswith(".py")]
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    return (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
 
 
 _EVALUATES = re.compile("test|infer|eval|valid", re.IGNORECASE)

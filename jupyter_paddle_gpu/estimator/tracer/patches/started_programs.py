@@ -23,6 +23,9 @@ from ..session import Session
 from .patch import Patch
 
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*w?$")
+_CUT = re.compile(r"\s*(?:&&|;|\|\||\||\n)\s*")
+_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_REDIRECTED = re.compile(r"\d?>|<|&$")
 _WITH_VALUE = frozenset(("-W", "-X"))
 _LAUNCHER = "paddle.distributed.launch"
 _BUILDS = frozenset(("build", "build_ext", "develop", "install"))
@@ -53,24 +56,44 @@ class StartedPrograms:
 
     def status(self, command: Any, options: Mapping[str, Any]) -> int | None:
         """The exit status of a command that runs a script of Python; None for every other one."""
-        found = None if self._run is None else _script(_words(command))
-        if self._run is None or found is None:
+        if self._run is None:
+            return None
+        ended = [self._ended(*one, options) for one in _commands(command)]
+        return next((status for status in reversed(ended) if status is not None), None)
+
+    def _ended(self, words: list[str], inside: str, options: Mapping[str, Any]) -> int | None:
+        assert self._run is not None
+        found = _script(words)
+        if found is None:
             return None
         if os.path.basename(found[0]) == "setup.py" and _BUILDS & set(found[1]):  # noqa: PTH119
             return 0
         folder, environment = options.get("cwd"), options.get("env")
+        if inside:
+            folder = os.path.join(folder or "", inside)  # noqa: PTH118 - relative to the process
         asked = Started(*found, None if folder is None else os.fspath(folder), environment)
         # A path is looked for in the folder of the process.
         file = os.path.join(asked.folder or "", asked.path)  # noqa: PTH118
         return self._run(asked) if os.path.isfile(file) else None  # noqa: PTH113 - the guard follows it
 
 
-def _words(command: Any) -> list[str]:
-    if isinstance(command, (str, os.PathLike)):
+def _commands(command: Any) -> list[tuple[list[str], str]]:
+    """The words of each program of a command, with the folder that a `cd` before it in the line goes to."""
+    if not isinstance(command, (str, os.PathLike)):
+        return [([os.fspath(one) for one in command], "")] if isinstance(command, Sequence) else []
+    found, folder = [], ""
+    for part in _CUT.split(os.fspath(command)):
+        words: list[str] = []
         with contextlib.suppress(ValueError):
-            return shlex.split(os.fspath(command))
-        return []
-    return [os.fspath(one) for one in command] if isinstance(command, Sequence) else []
+            words = shlex.split(part)
+        while words and _ASSIGNED.match(words[0]):
+            words = words[1:]
+        end = next((at for at, word in enumerate(words) if _REDIRECTED.match(word)), len(words))
+        if words[:1] == ["cd"] and end == 2:
+            folder = os.path.join(folder, words[1])  # noqa: PTH118 - relative to the process
+        else:
+            found.append((words[:end], folder))
+    return found
 
 
 def _script(words: list[str]) -> tuple[str, tuple[str, ...]] | None:

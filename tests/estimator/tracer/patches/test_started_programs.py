@@ -45,6 +45,8 @@ WAYS = {
     "shell": 'subprocess.check_call("python train.py -b 8", shell=True, cwd="trainer")',
     "system": 'os.chdir("trainer")\nassert os.system(f"{sys.executable} train.py -b 8") == 0',
     "output": 'assert subprocess.check_output(["python3", "train.py", "-b", "8"], cwd="trainer") == b""',
+    "line": 'assert os.system("cd trainer && X=1 python train.py -b 8 > log.txt 2>&1 | tee other.txt") == 0',
+    "IPython": 'get_ipython().system("cd trainer; python train.py -b 8")',
     "opened": OPENED,
     "awaited": AWAITED,
 }

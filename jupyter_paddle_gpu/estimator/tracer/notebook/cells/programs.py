@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...patches.started_programs import Started
-from ..sites import COMMAND
+from ..sites import COMMAND, started
 from ..syntax import nodes
 from .beside import Beside
 from .helpers import Helpers
@@ -67,6 +67,9 @@ class Programs:
             self._write(path, text, appends=appends)
         else:
             given = [_filled(argument, names) for argument in arguments]
+            if text:  # of a notebook, which has the names of the one that runs it
+                self._execute(text, os.path.abspath(path), names, cell, line)  # noqa: PTH100
+                return
             with _standing_in(folder):
                 self._run(kind, cell, line, path, given, names)
 
@@ -159,8 +162,11 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
                     here = place
                 elif kind == "write":
                     found[place] = found.get(place, "") * appends + text
+                elif text:
+                    found[place] = text
                 else:
                     waiting.append(place)
+        waiting += [os.path.normpath(os.path.join(here, script)) for script in started(cell["source"])]  # noqa: PTH118
         waiting += [path for root in roots for path in imports(cell["source"], os.path.join(here, root))]  # noqa: PTH118
     waiting += [path for place, text in list(found.items()) for path in imports(text, os.path.dirname(place))]  # noqa: PTH120
     while waiting and len(found) < MOST_FILES:
@@ -195,13 +201,17 @@ def _imports(start: str, names_in: Callable[[str], frozenset[str]], source: str,
     """Where the modules would lie that a source imports, from a folder; those of which nothing lies there are left out:
     most are libraries, and each would be looked for at two places."""
     there = names_in(os.path.join(start, folder))  # noqa: PTH118
-    names = []
+    names: list[str] = []
+    relative: list[str] = []
     for node in nodes(source):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level:  # `from ..nets import Net`
+            above = "../" * (node.level - 1) + (node.module or "").replace(".", "/")
+            relative += [above, *(f"{above}/{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    paths = [name.replace(".", "/") for name in names if name.partition(".")[0] in there]
+    paths = [name.replace(".", "/") for name in names if name.partition(".")[0] in there] + relative
     return [os.path.normpath(os.path.join(folder, path + end)) for path in paths for end in (".py", "/__init__.py")]  # noqa: PTH118
 
 

@@ -1,8 +1,14 @@
-"""What a notebook's cells find of IPython while they are traced: it accepts everything and does nothing."""
+"""What a notebook's cells find of IPython while they are traced: it runs the scripts of Python that are started by it,
+accepts everything else and does nothing."""
 
 from __future__ import annotations
 
 from typing import Any
+
+from ...patches.started_programs import StartedPrograms
+from ...session import current
+
+_STARTS = frozenset(("system", "system_raw", "system_piped", "getoutput"))
 
 
 def ignore(*args: Any, **kwargs: Any) -> None:
@@ -11,9 +17,15 @@ def ignore(*args: Any, **kwargs: Any) -> None:
 
 
 class Shell:
-    """What `get_ipython()` gives: magics and commands are accepted and do nothing."""
+    """What `get_ipython()` gives: magics are accepted and do nothing, commands run what is Python's of them."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return ignore
+        return _start if name in _STARTS else ignore
+
+
+def _start(command: str, *_: Any, **__: Any) -> None:
+    session = current()
+    if session is not None:
+        session.of(StartedPrograms).status(command, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,7 @@ CELL = SCRIPT.replace("from helper import build", HELPER.replace("assert __file_
     'os.path.basename(__file__) == "train.py"', "True"
 )
 CELL = CELL.replace("parse_args()", f"parse_args({ARGUMENTS.split()!r})")
+DEFINED = CELL.replace('if __name__ == "__main__":\n    main()\n', "")
 NOTEBOOKS = {
     "cell": (CELL,),
     "beside": (f"!cd sub && python train.py {ARGUMENTS}",),
@@ -56,6 +58,14 @@ NOTEBOOKS = {
     "run": (f"%cd sub\n%run train.py {ARGUMENTS}\nprint(main)",),
     "launch": (f"!cd sub && python -m paddle.distributed.launch --devices 0,1 train.py {ARGUMENTS}",),
     "twice": ("!cd sub && python train.py --width 100\n!cd sub && python train.py --width 300 --batch 64",),
+    "started": (
+        f"import subprocess, sys\nsubprocess.run([sys.executable, 'train.py', *{ARGUMENTS.split()}], cwd='sub')",
+    ),
+    "started twice": (
+        "import os\nos.system('cd sub && python train.py --width 100')",
+        f"get_ipython().system('cd sub && python train.py {ARGUMENTS}')",
+    ),
+    "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
         "%%writefile broken.py\nimport paddle\npaddle.nn.Linear(3, 4)(paddle.rand([2, 5]))",
         "!python broken.py",
@@ -85,6 +95,9 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
     (folder / "sub").mkdir()
     (folder / "sub" / "train.py").write_text(SCRIPT)
     (folder / "sub" / "helper.py").write_text(HELPER)
+    defined = [{"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in ("!ls", DEFINED)]
+    setup = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": defined}
+    (folder / "sub" / "setup.ipynb").write_text(json.dumps(setup))
 
     def request(name: str) -> dict:
         # Each has a folder to write into: here no guard keeps what is written off the disk.
@@ -97,7 +110,7 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
     return run_code(CHILD, {name: request(name) for name in NOTEBOOKS})
 
 
-@pytest.mark.parametrize("name", ["beside", "written", "bash", "run", "launch", "failing"])
+@pytest.mark.parametrize("name", ["beside", "written", "bash", "run", "launch", "failing", "started", "notebook"])
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
     assert traced[name]["sizes"] == traced["cell"]["sizes"]
@@ -108,9 +121,10 @@ def test_a_training_stands_where_its_command_does(traced: dict) -> None:
     assert traced["bash"]["where"] == {"cell": 0, "line": 3}
 
 
-def test_two_programs_are_two_trainings_and_the_first_is_over(traced: dict) -> None:
-    assert len(traced["twice"]["sizes"]) == 2
-    assert traced["twice"]["sizes"]["2"] == traced["cell"]["sizes"]["1"]
+@pytest.mark.parametrize("name", ["twice", "started twice"])
+def test_two_programs_are_two_trainings_and_the_first_is_over(name: str, traced: dict) -> None:
+    assert len(traced[name]["sizes"]) == 2
+    assert traced[name]["sizes"]["2"] == traced["cell"]["sizes"]["1"]
 
 
 def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:

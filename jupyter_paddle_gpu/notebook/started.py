@@ -1,0 +1,84 @@
+"""Programs that cells start by a call of Python's: `subprocess.run([sys.executable, "train.py"])`, `os.system("…")`,
+`get_ipython().system("…")`. Each is read as the line of a shell that it comes to."""
+
+from __future__ import annotations
+
+import ast
+import shlex
+from collections.abc import Iterable, Iterator
+
+from .cells import Magic, ParsedCell
+
+STARTERS = frozenset(
+    (
+        *("system", "getoutput", "getstatusoutput", "run", "Popen", "call", "check_call", "check_output"),
+        *("create_subprocess_exec", "create_subprocess_shell"),
+    )
+)
+"""Calls that start a program, by their last name."""
+_UNKNOWN = "…"
+"""Stands for a word that only running the code would give."""
+
+
+def started_programs(cells: Iterable[ParsedCell]) -> list[tuple[int, Magic]]:
+    """Lines that start a script of Python, each with the index of its cell."""
+    trees = [(cell.cell.index, cell.tree) for cell in cells if cell.tree is not None]
+    bound: dict[str, ast.expr] = {}
+    for _, tree in trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                bound[node.targets[0].id] = node.value
+    return [
+        (index, Magic("!" + text, node.lineno))
+        for index, tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and _name(node.func) in STARTERS and ".py" in (text := _line(node, bound))
+    ]
+
+
+def _line(call: ast.Call, bound: dict[str, ast.expr]) -> str:
+    given = [*call.args, *(one.value for one in call.keywords if one.arg in {"args", "cmd", "command"})]
+    given = [bound.get(one.id, one) if isinstance(one, ast.Name) else one for one in given]
+    folder = next((_text(one.value) for one in call.keywords if one.arg == "cwd"), "")
+    if _name(call.func) == "create_subprocess_exec":
+        line = shlex.join(map(_text, given))
+    elif given and isinstance(given[0], (ast.List, ast.Tuple, ast.BinOp)):
+        line = shlex.join(_items(given[0]))
+    else:
+        line = _text(given[0]) if given else ""
+    return f"cd {shlex.quote(folder)} && {line}" if line and folder not in {"", _UNKNOWN} else line
+
+
+def _items(node: ast.expr) -> Iterator[str]:
+    """The words of a list, also of `["python", "train.py"] + rest` and of `"python train.py".split()`."""
+    match node:
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            for part in parts:
+                yield from _items(part.value) if isinstance(part, ast.Starred) else [_text(part)]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            yield from _items(left)
+            yield from _items(right)
+        case _:
+            yield _text(node)
+
+
+def _text(node: ast.expr) -> str:
+    match node:
+        case ast.Constant(value=value):
+            return str(value)
+        case ast.Attribute(attr="executable"):
+            return "python"
+        case ast.JoinedStr(values=parts):
+            return "".join(_text(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _text(left) + _text(right)
+        case (
+            ast.Call(func=ast.Attribute(value=one, attr="split"), args=[])
+            | ast.Call(func=ast.Name(id="str"), args=[one])
+        ):
+            return _text(one)
+    return _UNKNOWN
+
+
+def _name(node: ast.AST) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,48 @@
+"""Programs that cells start by a call of Python's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
+from jupyter_paddle_gpu.notebook.cells import parse_cell
+from jupyter_paddle_gpu.notebook.started import started_programs
+from tests.notebook.test_programs import TRAIN
+
+LAUNCHER = "[sys.executable, '-m', 'paddle.distributed.launch', '--gpus', '0,1', 'train.py']"
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("subprocess.run([sys.executable, 'train.py', '--lr', str(0.1)])", "!python train.py --lr 0.1"),
+        ("import os\nos.system('python train.py')", "!python train.py"),
+        ("get_ipython().system(f'python train.py --batch_size {8}')", "!python train.py --batch_size 8"),
+        ("subprocess.Popen('python train.py', shell=True, cwd='src')", "!cd src && python train.py"),
+        ("words = ['python', 'train.py'] + ['-e', '2']\nsubprocess.check_call(words)", "!python train.py -e 2"),
+        ("asyncio.create_subprocess_exec('python', *rest, 'train.py')", "!python '…' train.py"),
+        ("subprocess.run('python train.py'.split())", "!python train.py"),
+    ],
+)
+def test_each_is_the_line_that_it_comes_to(source: str, line: str) -> None:
+    assert [found.text for _, found in started_programs([parse_cell(source, 0, "one")])] == [line]
+
+
+@pytest.mark.parametrize("source", ["subprocess.run(['ls'])", "model.run('train.py'[0])", "runs = ['train.py']"])
+def test_what_starts_no_script_is_none(source: str) -> None:
+    assert not started_programs([parse_cell(source, 0, "one")])
+
+
+@pytest.mark.parametrize("start", ["subprocess.run([sys.executable, 'train.py'])", "os.system('python train.py')"])
+def test_the_training_of_a_script_is_found(inspect: Callable[..., NotebookFacts], start: str) -> None:
+    assert inspect("%%writefile train.py\n" + TRAIN, start).loop == "custom"
+    assert inspect("%%writefile train.py\n" + TRAIN, "print('train.py')").loop == "none"
+
+
+def test_who_launches_processes_by_a_call_launches_them(inspect: Callable[..., NotebookFacts]) -> None:
+    facts = inspect("%%writefile train.py\n" + TRAIN, f"import subprocess, sys\nsubprocess.run({LAUNCHER})")
+    assert facts.distribution is not None
+    assert facts.processes is not None
+    assert (facts.distribution.value, facts.processes.value) == ("launch", 2)
