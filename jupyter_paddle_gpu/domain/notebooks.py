@@ -88,14 +88,14 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """What a command of a notebook runs or writes.
 
     Attributes:
-        kind: `python` (a script in a process of its own), `launch` (by Paddle's launcher), `run` (in the notebook's own
-            process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+        kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
+            launcher), `run` (in the notebook's own process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
         path: as written, relative to where the notebook is then.
         folder: where that one command runs instead (`!cd folder && python …`).
         text: what is written; `appends` to what there is.
     """
 
-    kind: Literal["python", "launch", "run", "write", "folder"]
+    kind: Literal["python", "module", "launch", "run", "write", "folder"]
     cell: int
     line: int
     path: str

@@ -52,7 +52,7 @@ def _folders(source: NotebookSource) -> tuple[Path, ...]:
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
     commands = read_commands(cells, source.path.parent)
     started = started_programs(cells)
-    beside = tuple(Beside(_folders(source), (*commands, *commands_of(started))).cells(cells))
+    beside = tuple(Beside(_folders(source), (*commands, *commands_of(started, source.path.parent))).cells(cells))
     code = Code((*cells, *beside))
     foreign = {code.place(node) for one in beside if one.tree is not None for node in ast.walk(one.tree)}
     names = Names(code)

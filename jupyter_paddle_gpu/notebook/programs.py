@@ -6,29 +6,21 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
-import re
-import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Literal
 
 from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import Command
 from .cells import Magic, ParsedCell, parse_cell, parsed_cells
 from .files.reading import read_notebook
+from .shell_lines import Shell, words_of
 
 SHELLS = frozenset({"bash", "sh", "script"})
 """Cell magics whose lines are commands."""
 MAX_FILES, MAX_CHARACTERS = 40, 400_000
 """Files beside the notebook that are read, and characters of all of them."""
 NOTEBOOK = ".ipynb"
-LAUNCHER = "paddle.distributed.launch"
 _FILE_MAGICS = frozenset({"writefile", "file"})
-_PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
-_INTERPRETER_OPTION_WITH_VALUE = frozenset({"-W", "-X"})
-_LAUNCHER_FLAGS = frozenset({"--legacy", "--with_gloo"})
-_CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
 def read_commands(cells: Iterable[ParsedCell], folder: Path) -> tuple[Command, ...]:
@@ -37,20 +29,21 @@ def read_commands(cells: Iterable[ParsedCell], folder: Path) -> tuple[Command, .
     Args:
         folder: the notebook's, where other notebooks are read that it runs.
     """
-    return tuple(command for cell in cells for magic in cell.magics for command in _of_magic(cell, magic, folder))
+    shell = Shell(folder)
+    return tuple(found for cell in cells for magic in cell.magics for found in _of_magic(cell, magic, folder, shell))
 
 
-def commands_of(lines: Iterable[tuple[int, Magic]]) -> Iterator[Command]:
+def commands_of(lines: Iterable[tuple[int, Magic]], folder: Path) -> Iterator[Command]:
     """What lines of a shell run that the code of cells comes to, each with the index of its cell."""
     for cell, line in lines:
-        yield from _of_shell(line.text.lstrip("!"), cell, line.line, is_alone=True)
+        yield from Shell(folder).commands(line.text.lstrip("!"), cell, line.line, is_alone=True)
 
 
-def _of_magic(cell: ParsedCell, magic: Magic, folder: Path) -> Iterator[Command]:
+def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Iterator[Command]:
     index, name = cell.cell.index, cell.cell.cell_magic
     if name in _FILE_MAGICS:
         head, _, text = magic.text.partition("\n")
-        words = _words(head)[1:]
+        words = words_of(head)[1:]
         named = [word for word in words if not word.startswith("-")]
         if named:
             yield Command(
@@ -58,12 +51,13 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path) -> Iterator[Command]
             )
     elif name in SHELLS:
         for offset, line in enumerate(magic.text.split("\n")[1:], 1):
-            yield from _of_shell(line, index, magic.line + offset)
+            yield from shell.commands(line, index, magic.line + offset)
     elif magic.text.startswith("!"):
-        yield from _of_shell(magic.text.lstrip("!"), index, magic.line, is_alone=True)
+        yield from shell.commands(magic.text.lstrip("!"), index, magic.line, is_alone=True)
     elif magic.text.startswith("%"):
-        words = _words(magic.text[1:])
+        words = words_of(magic.text[1:])
         if words[:1] == ["cd"] and len(words) == 2:
+            shell.goes(words[1])
             yield Command(kind="folder", cell=index, line=magic.line, path=words[1])
         elif words[:1] == ["run"]:
             at = next((at for at, word in enumerate(words) if word.endswith((".py", NOTEBOOK))), None)
@@ -71,56 +65,6 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path) -> Iterator[Command]
                 path, arguments = words[at], tuple(words[at + 1 :])
                 text = _code_of(folder / path) if path.endswith(NOTEBOOK) else ""
                 yield Command(kind="run", cell=index, line=magic.line, path=path, arguments=arguments, text=text)
-
-
-def _of_shell(text: str, cell: int, line: int, *, is_alone: bool = False) -> Iterator[Command]:
-    """The commands of one line. `is_alone`: a shell of its own runs them, so that what `cd` changes ends with them."""
-    folder = ""
-    for part in _CUT.split(text):
-        words = _words(part)
-        while words and _ASSIGNMENT.match(words[0]):
-            words = words[1:]
-        if words[:1] == ["cd"] and len(words) == 2:
-            folder = str(Path(folder) / words[1])
-            if not is_alone:
-                yield Command(kind="folder", cell=cell, line=line, path=words[1])
-        elif (found := _program(words)) is not None:
-            kind, path, arguments = found
-            inside = folder if is_alone else ""
-            yield Command(kind=kind, cell=cell, line=line, path=path, arguments=tuple(arguments), folder=inside)
-
-
-Kind = Literal["python", "launch"]
-
-
-def _program(words: list[str]) -> tuple[Kind, str, list[str]] | None:
-    """(kind, path, arguments) of `python script.py …`, of the launcher, or of `fleetrun`."""
-    if words and words[0].rpartition("/")[2] == "fleetrun":
-        return _launched(words[1:])
-    if not words or not _PYTHON.match(words[0]):
-        return None
-    rest = words[1:]
-    while rest and rest[0].startswith("-") and rest[0] != "-m":
-        rest = rest[2 if rest[0] in _INTERPRETER_OPTION_WITH_VALUE else 1 :]
-    if rest[:2] == ["-m", LAUNCHER]:
-        return _launched(rest[2:])
-    if rest and rest[0].endswith(".py"):
-        return "python", rest[0], rest[1:]
-    return None
-
-
-def _launched(words: list[str]) -> tuple[Kind, str, list[str]] | None:
-    at = next((at for at, word in enumerate(words) if word.endswith(".py")), None)
-    return None if at is None else ("launch", words[at], words[at + 1 :])
-
-
-def _words(text: str) -> list[str]:
-    try:
-        words = shlex.split(text, comments=True)
-    except ValueError:  # an open quote
-        words = text.split()
-    redirected = (at for at, word in enumerate(words) if re.match(r"\d?>|<|&$", word))
-    return words[: next(redirected, len(words))]
 
 
 def _code_of(path: Path) -> str:
@@ -144,6 +88,7 @@ class Beside:
 
     def __init__(self, folders: Iterable[Path], commands: Iterable[Command]) -> None:
         self._folders = tuple(dict.fromkeys(folders))
+        self._added: list[Path] = []
         self._commands = tuple(commands)
         self._written: dict[str, Command] = {}
         self._notebooks: dict[str, str] = {}
@@ -166,6 +111,9 @@ class Beside:
     def cells(self, cells: Iterable[ParsedCell]) -> Iterator[ParsedCell]:
         """Each as a cell that stands at the line which runs or imports it; a written file at its own cell."""
         waiting = list(self._run)
+        cells = list(cells)
+        added = [folder for one in cells for folder in _added_to_path(one.tree)]
+        self._added = [folder / one for one in dict.fromkeys(added) for folder in self._folders[:1]]
         for one in cells:
             waiting += [(path, one.cell.index, line) for path, line in _imported(one.tree)]
         while waiting and len(self._seen) < MAX_FILES:
@@ -200,7 +148,7 @@ class Beside:
     def _text(self, path: str) -> str | None:
         if path in self._notebooks:
             return self._notebooks[path]
-        for folder in self._folders:
+        for folder in (*self._folders, *self._added):
             place = folder / path
             with contextlib.suppress(OSError, ValueError):
                 if place.suffix == ".py" and place.is_file() and place.stat().st_size <= self._left:
@@ -208,11 +156,27 @@ class Beside:
         return None
 
 
+_IMPORTS = frozenset(("importlib.import_module", "import_module", "__import__"))
+
+
+def _added_to_path(tree: ast.Module | None) -> Iterator[str]:
+    """Folders of `sys.path.append("../lib")`, also where they are put together (`os.path.join("..", "lib")`)."""
+    for node in ast.walk(tree) if tree is not None else ():
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Attribute(attr="path"), attr="append" | "insert"), args=[*_, folder]
+            ):
+                texts = [one.value for one in ast.walk(folder) if isinstance(one, ast.Constant)]
+                yield os.path.join(*[one for one in texts if isinstance(one, str)] or [".."])  # noqa: PTH118
+
+
 def _imported(tree: ast.Module | None) -> Iterator[tuple[str, int]]:
     """Files that an import could be of, relative to the folder, with the import's line."""
     for node in ast.walk(tree) if tree is not None else ():
         names: list[str] = []
         above = ""
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in _IMPORTS:
+            names = [one.value for one in node.args[:1] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

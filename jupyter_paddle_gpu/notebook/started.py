@@ -16,6 +16,8 @@ STARTERS = frozenset(
     )
 )
 """Calls that start a program, by their last name."""
+_RUNS = frozenset(("run_path", "exec"))
+"""Calls that run a file in this process: `runpy.run_path("train.py")`, `exec(open("train.py").read())`."""
 _UNKNOWN = "…"
 """Stands for a word that only running the code would give."""
 
@@ -32,11 +34,15 @@ def started_programs(cells: Iterable[ParsedCell]) -> list[tuple[int, Magic]]:
         (index, Magic("!" + text, node.lineno))
         for index, tree in trees
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _name(node.func) in STARTERS and ".py" in (text := _line(node, bound))
+        if isinstance(node, ast.Call) and _name(node.func) in STARTERS | _RUNS and ".py" in (text := _line(node, bound))
     ]
 
 
 def _line(call: ast.Call, bound: dict[str, ast.expr]) -> str:
+    if _name(call.func) in _RUNS:
+        texts = (one.value for one in ast.walk(call) if isinstance(one, ast.Constant))
+        file = next((one for one in texts if isinstance(one, str) and one.endswith(".py")), "")
+        return shlex.join(["python", file]) if file else ""
     given = [*call.args, *(one.value for one in call.keywords if one.arg in {"args", "cmd", "command"})]
     given = [bound.get(one.id, one) if isinstance(one, ast.Name) else one for one in given]
     folder = next((_text(one.value) for one in call.keywords if one.arg == "cwd"), "")

@@ -21,10 +21,10 @@ _OF_MODULES = frozenset(
 )  # fmt: skip
 _KNOWN = {*dir(builtins), *_OF_IPYTHON, *_OF_MODULES}
 _BINDS_OTHERWISE = re.compile(
-    r"\bimport\s*\*|\bglobals\(|\blocals\(|\bvars\(|\bexec\(|\beval\(|\bsetattr\(|\.push\(|\brun_line_magic|\brun_cell|"
+    r"\bimport\s*\*|\bglobals\(|\blocals\(|\bvars\(|(?<!\.)\bexec\(|(?<!\.)\beval\(|\bsetattr\(|\.push\(|\brun_line_magic|\brun_cell|"
     r"\bsettrace\(|__main__"
 )
-"""What may bind names that nothing here sees."""
+"""What may bind names that nothing here sees; `net.eval()` does not."""
 _MAIN = "__main__"
 _UNCERTAIN = (ast.Try, ast.AsyncFor, ast.AsyncWith, ast.Match, ast.Assert, ast.AnnAssign)
 _CATCHES = re.compile(r"suppress|raises")

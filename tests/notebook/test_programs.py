@@ -38,7 +38,10 @@ for x in loader:
         ("%run train.py 3", [("run", "train.py", ("3",), "")]),
         ("%cd repo\n!python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
         ("%%bash\ncd repo\npython train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
+        ("%%bash\ncd repo && python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
         ("%%writefile net.py\nimport paddle", [("write", "net.py", (), "")]),
+        ("!nohup python train.py -e 2 > log 2>&1 &", [("python", "train.py", ("-e", "2"), "")]),
+        ("!time nice -n 5 env A=1 timeout 60 python train.py", [("python", "train.py", (), "")]),
         ("!pip install rich\n!python -c 'print(1)'\n!python -m pip list\n!ls *.py", []),
     ],
 )
@@ -101,3 +104,42 @@ def test_notebooks_that_it_runs_and_relative_imports_are_read(tmp_path: Path) ->
     assert loop("%run ../common/other.ipynb") == "none"
     above = {**content, "cells": [{**cells[0], "source": "import paddle\nimport deep.inner.go"}]}
     assert inspect_notebook(parse_notebook(above, tmp_path / "b.ipynb")).loop == "custom"
+
+
+def test_scripts_of_a_shell_and_modules_are_read(tmp_path: Path) -> None:
+    files = {
+        "runs/all.sh": "export BATCH=8\ncd src\npython train.py \\\n  -b $BATCH -w ${WIDTH:-30} $1\nsh more.sh\n",
+        "src/more.sh": "python -m mine.inner.train\n",
+        "src/mine/inner/train.py": TRAIN,
+    }
+    for place, text in files.items():
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(text)
+    cell = {"cell_type": "code", "source": "!bash runs/all.sh", "metadata": {}, "outputs": []}
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    facts = inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
+    assert [(one.kind, one.path, one.arguments, one.folder) for one in facts.commands] == [
+        ("python", "train.py", ("-b", "8", "-w", "30", "$1"), "src"),
+        ("module", "mine/inner/train.py", (), "src"),
+    ]
+    assert facts.loop == "custom"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nsys.path.append('../lib')\nimport loops",
+        "import os, sys\nsys.path.insert(0, os.path.join('..', 'lib'))\nfrom loops import net",
+        "import importlib\nimportlib.import_module('lib.loops')",
+        "import runpy\nrunpy.run_path('../lib/loops.py')",
+        "exec(open('../lib/loops.py').read())",
+    ],
+)
+def test_modules_from_elsewhere_are_read(tmp_path: Path, source: str) -> None:
+    for place in ("lib/loops.py", "own/lib/loops.py"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text(TRAIN)
+    (tmp_path / "own" / "lib").rename(tmp_path / "own" / ("lib" if "lib.loops" in source else "other"))
+    cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    assert inspect_notebook(parse_notebook(content, tmp_path / "own" / "a.ipynb")).loop == "custom"

@@ -17,6 +17,7 @@ FOUND = {
     "what a loop goes through": (["for one in rows:\n    pass"], ("rows", Place(0, 1))),
     "what a `with` holds": (["with open('a') as file:\n    file.write(lost)"], ("lost", Place(0, 2))),
     "behind a function that returns": (["def f():\n    return 1\nf()\nlost"], ("lost", Place(0, 4))),
+    "behind a method called eval": (["net = open('a')\nnet.eval()\nlost(net)"], ("lost", Place(0, 3))),
     "a condition": (["if lost > 1:\n    other()"], ("lost", Place(0, 1))),
 }
 LEFT = {

@@ -6,7 +6,10 @@ ones are asked for a number of `steps`.
 
 from __future__ import annotations
 
+import ast
+import asyncio
 import contextlib
+import inspect
 import io
 import json
 import multiprocessing
@@ -64,9 +67,10 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
         failure = None
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(
-                    compile(source, "<cell 0>", "exec"), {"__name__": "__main__", "step_ends": mark}
-                )  # for updates by hand
+                code = compile(source, "<cell 0>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+                names = {"__name__": "__main__", "step_ends": mark}  # for updates by hand
+                awaits = code.co_flags & inspect.CO_COROUTINE
+                asyncio.run(eval(code, names)) if awaits else exec(code, names)
         except Enough:
             pass
         except Exception as problem:  # reported as the test's failure

@@ -224,6 +224,7 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     """`paddle.amp.auto_cast`."""
     if enable:  # Paddle's own optimizers call it without
         _check(runtime)
+    _refuse(runtime, enable, level, dtype)
     precision, level = runtime.of(Precision), level.upper()
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
@@ -232,6 +233,15 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
         runtime.note("bfloat16")
     lists = custom_white_list, custom_black_list
     return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
+
+
+def _refuse(runtime: Tensors, enable: bool, level: str, dtype: Any) -> None:
+    """As `paddle.amp.auto_cast` itself, also on a CPU, in its words."""
+    if level.upper() not in {"O0", "OD", "O1", "O2"}:
+        raise runtime.refused(ValueError("level should be O0, OD, O1 or O2."))
+    named = dtype.name if isinstance(dtype, paddle.base.core.DataType) else dtype
+    if enable and named.lower() not in {"float16", "bfloat16"}:
+        raise runtime.refused(ValueError("If enable amp, dtype should be 'float16' or 'bfloat16'."))
 
 
 def grad_scaler(runtime: Tensors, original: Any, scaler: Any, enable: bool = True, *args: Any, **kwargs: Any) -> None:

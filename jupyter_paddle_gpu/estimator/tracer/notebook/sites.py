@@ -38,6 +38,9 @@ STARTERS = frozenset(
 SEVERAL = 2
 """What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
+"""Calls that call a function which they are given, commonly several times."""
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -134,12 +137,26 @@ class Sites:
         if isinstance(node, _LOOPS):
             body = self._each(node.body).repeated()
             return body | self._each(node.orelse)
+        if isinstance(node, _COMPREHENSIONS):
+            return self._each(children(node)).repeated()
         if isinstance(node, ast.If):
             way = decided(node.test, {})
             arms = (node.test, *(node.body if way is not False else ()), *(node.orelse if way is not True else ()))
             return self._each(arms)
-        found = self._called(node) if isinstance(node, ast.Call) else Holding()
+        found = self._called(node) | self._given(node) if isinstance(node, ast.Call) else Holding()
         return found | self._each(children(node))
+
+    def _given(self, call: ast.Call) -> Holding:
+        """What is held by functions that a call is given to call: `map(lambda width: train(width), widths)`."""
+        if name_of(call.func) not in _EACH:
+            return Holding()
+        found = Holding()
+        for one in call.args:
+            if isinstance(one, ast.Lambda):
+                found |= self.held(one.body)
+            elif isinstance(one, ast.Name) and one.id in self._functions:
+                found |= self._of_function(one.id)
+        return found.repeated()
 
     def is_idle(self, name: str) -> bool:
         """Whether a function of the code's own holds no part of a training."""
@@ -179,7 +196,7 @@ class Sites:
 
     def _of_command(self, asked: list[ast.expr]) -> Holding:
         kind, path = (getattr(one, "value", None) for one in (asked[0], asked[3]))
-        if kind not in {"python", "launch", "run"} or not isinstance(path, str):
+        if kind not in {"python", "module", "launch", "run"} or not isinstance(path, str):
             return Holding()
         return self._of_script(path)
 

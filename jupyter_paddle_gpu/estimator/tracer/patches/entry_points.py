@@ -198,6 +198,8 @@ def _modern(name: str) -> Callable[..., Any]:
 
     def operator(runtime: Runtime, original: Any, *args: Any) -> Any:
         count = next((place for place, arg in enumerate(args) if isinstance(arg, str)), len(args))
+        args = (*args[: _TAKES.get(name, count)], *args[count:])
+        count = min(count, _TAKES.get(name, count))
         given = dict(zip(args[count::2], args[count + 1 :: 2], strict=True))
         order = rule_of(name).attributes
         if given and given.keys() <= dict(order).keys():
@@ -251,5 +253,7 @@ def patches() -> Iterator[Patch]:
         yield Patch(_legacy_C_ops, name, _modern(successor))
 
 
+_TAKES = {"accuracy": 3}
+"""Of operators of the old interface that are handed tensors to write to: how many they read."""
 _RENAMED = {"hard_swish": "hardswish"}
 """Operators of the old interface whose successor has another name: activations of `paddle.nn.BatchNorm(act=...)`."""

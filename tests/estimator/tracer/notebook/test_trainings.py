@@ -76,6 +76,23 @@ def run(width):
 for width in (300, 900, 500):
     print(width, len(run(width)))
 """,
+    "comprehension": HEAD
+    + """
+def run(width):
+    model = net(width)
+    return len(train(model, adam(model)))
+lengths = {width: run(width) for width in (300, 900)}
+list(map(lambda width: run(width), [20, 2000]))
+""",
+    "awaited": HEAD
+    + """
+async def run(width):
+    model = net(width)
+    return len(train(model, adam(model)))
+print(await run(300))
+#---
+assert await run(900) == 4
+""",
     "folds": HEAD
     + """
 kept = []
@@ -118,7 +135,7 @@ train(other, adam(other))
 """,
 }
 """Notebooks whose last training, in the order of the code, is the one to compare."""
-STEPS = {"two_fits": 22, "own fit": 22, "settings": 12, "folds": 12, "short": 5}
+STEPS = {"two_fits": 22, "own fit": 22, "comprehension": 16, "settings": 12, "folds": 12, "short": 5}
 ALSO = {
     "adversaries": HEAD
     + """
@@ -191,7 +208,18 @@ def test_one_can_be_asked_for(measured: Measured) -> None:
 def test_rounds_of_one_training_are_one(measured: Measured) -> None:
     counts = {name: len(row["trainings"]) for name, row in measured.traced.items()}
     assert counts == {
-        **{"two_fits": 2, "functions": 2, "own fit": 2, "settings": 3, "folds": 1, "tuned": 2, "while": 2, "short": 2},
+        **{
+            "two_fits": 2,
+            "functions": 2,
+            "own fit": 2,
+            "comprehension": 4,
+            "awaited": 2,
+            "settings": 3,
+            "folds": 1,
+            "tuned": 2,
+            "while": 2,
+            "short": 2,
+        },
         **{"adversaries": 1, "again": 1, "failing": 1, "asking": 1, "plotting": 1, "first": 2},
     }
 

@@ -1,4 +1,4 @@
-"""Losses, and the names by which users know them."""
+"""Losses, and the names by which users know them; and the share of right answers."""
 
 from __future__ import annotations
 
@@ -56,5 +56,6 @@ OPERATORS = (
     Operator("log_loss", _API, Rule(loss="log_loss", asked=Asked.EACH_CALL)),
     Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
     Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
+    Operator("accuracy", "`AccuracyInferMeta`, which looks at labels only where it runs", Rule(asked=Asked.EACH_CALL)),
     Operator("label_smooth", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
 )

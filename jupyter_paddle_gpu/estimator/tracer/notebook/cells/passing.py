@@ -19,7 +19,7 @@ from ..sites import Holding, Sites
 PASSING = "__passing__"
 """The name under which the notebook's loops find `passing`."""
 _LOOPS = (ast.For, ast.While)
-_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Assert)
 
 
 @contextmanager

@@ -102,6 +102,9 @@ class Programs:
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
         before = sys.argv, sys.path[:], sys.modules.get("__main__")
         sys.argv, sys.path[:0] = [path, *arguments], [os.path.dirname(file)]  # noqa: PTH120
+        if kind == "module":  # whose package is found from the folder in which it is started
+            sys.path[0] = os.getcwd()  # noqa: PTH109
+            module.__dict__["__package__"] = os.path.dirname(path).replace("/", ".")  # noqa: PTH120
         sys.modules["__main__"] = module
         status = 0
         try:
@@ -183,13 +186,13 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
 
 
 def _added_to_path(node: ast.AST) -> str | None:
-    """The folder of `sys.path.insert(0, "/a/folder")`."""
+    """The folder of `sys.path.insert(0, "/a/folder")`, also where it is put together (`os.path.join("..", "lib")`)."""
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Attribute(attr="path"), attr="insert"),
-            args=[_, ast.Constant(value=str() as folder)],
+            func=ast.Attribute(value=ast.Attribute(attr="path"), attr="append" | "insert"), args=[*_, folder]
         ):
-            return folder
+            texts = [one.value for one in ast.walk(folder) if isinstance(one, ast.Constant)]
+            return os.path.join(*[one for one in texts if isinstance(one, str)] or [".."])  # noqa: PTH118
     return None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import contextlib
 import functools
 import gc
+import inspect
 import io
 import linecache
 import sys
@@ -42,6 +44,15 @@ from .untaken import Asked, Given
 
 _WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
+
+
+def _execute(tree: ast.Module, name: str, namespace: dict[str, Any]) -> None:
+    """Run a cell's statements, which may await as IPython lets them (`await main()`)."""
+    code = compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    if code.co_flags & inspect.CO_COROUTINE:
+        asyncio.run(eval(code, namespace))
+    else:
+        exec(code, namespace)
 
 
 class CellRun:
@@ -219,7 +230,7 @@ class CellRun:
             own = tree.body[:1] if self._follows else tree.body
             before = surmises.before(own[0], namespace)
             try:
-                exec(compile(ast.Module(own, []), name, "exec"), namespace)
+                _execute(ast.Module(own, []), name, namespace)
                 known, done = surmises.of(own[0], namespace, before, failed=False), len(own)
                 if self._follows:
                     makings.remember_statement(own[0], namespace, before, name)

@@ -65,6 +65,7 @@ NOTEBOOKS = {
         "import os\nos.system('cd sub && python train.py --width 100')",
         f"get_ipython().system('cd sub && python train.py {ARGUMENTS}')",
     ),
+    "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
         "%%writefile broken.py\nimport paddle\npaddle.nn.Linear(3, 4)(paddle.rand([2, 5]))",
@@ -95,6 +96,8 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
     (folder / "sub").mkdir()
     (folder / "sub" / "train.py").write_text(SCRIPT)
     (folder / "sub" / "helper.py").write_text(HELPER)
+    inner = SCRIPT.replace("from helper", "from .helper").replace("train.py", "inner.py")
+    (folder / "sub" / "inner.py").write_text(inner)
     defined = [{"cell_type": "code", "source": one, "metadata": {}, "outputs": []} for one in ("!ls", DEFINED)]
     setup = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": defined}
     (folder / "sub" / "setup.ipynb").write_text(json.dumps(setup))
@@ -110,7 +113,9 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
     return run_code(CHILD, {name: request(name) for name in NOTEBOOKS})
 
 
-@pytest.mark.parametrize("name", ["beside", "written", "bash", "run", "launch", "failing", "started", "notebook"])
+@pytest.mark.parametrize(
+    "name", ["beside", "written", "bash", "run", "launch", "failing", "started", "module", "notebook"]
+)
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
     assert traced[name]["sizes"] == traced["cell"]["sizes"]

@@ -102,6 +102,10 @@ MADE = {
 CELLS = "import paddle\n#---\nnet = paddle.nn.Linear(4, 2)\n#---\n" + training(x="paddle.rand([4, 5])")
 
 REFUSED = {
+    "labels of accuracy": training(loss="net(x).mean() + paddle.metric.accuracy(net(x), paddle.ones([2, 2], 'int64'))"),
+    "level of mixed precision": training(x="paddle.rand([4, 4])\n    with paddle.amp.auto_cast(level='O3'): pass"),
+    "type of mixed precision": training(x="paddle.rand([4, 4])\n    with paddle.amp.auto_cast(dtype='half'): pass"),
+    "a file that is not named": training(after="paddle.save(net.state_dict())"),
     "channels": CHANNELS,
     "number of no dimensions": training(after="print(loss.numpy()[0])"),
     "features": training(x="paddle.rand([4, 5])"),
