@@ -1878,7 +1878,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];
@@ -1898,6 +1899,7 @@ export interface components {
          *         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
          *             None: what a job would run on (`matching.decision.without_device`); of a named device the GPU.
          *         details: needs further traces.
+         *         details_seconds: None: as long as the estimator's settings say.
          */
         EstimateRequest: {
             /** @default {} */
@@ -1978,6 +1980,11 @@ export interface components {
              * @default false
              */
             details: boolean;
+            /**
+             * @description How long remedies and the largest batch are sought, in seconds; without it 30.
+             * @default null
+             */
+            details_seconds: number | null;
         };
         /**
          * EventFiles
@@ -2932,7 +2939,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];
@@ -3194,7 +3202,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];
@@ -3301,7 +3310,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];
@@ -3550,7 +3560,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];
@@ -3631,7 +3642,8 @@ export interface components {
              *       "training": null,
              *       "device": null,
              *       "target": null,
-             *       "details": false
+             *       "details": false,
+             *       "details_seconds": null
              *     }
              */
             request: components["schemas"]["EstimateRequest"];

@@ -65,6 +65,7 @@ _CHOICE = {
 _AMP = {"FIRST_OPERAND": "`auto_cast` casts its input alone", "NEVER": "`auto_cast` leaves it as it is"}
 _ASKED = {
     "EACH_CALL": "is asked of eager mode",
+    "FIRST_ENTRY": "is asked of eager mode with the first entry of its first operand",
     "TYPE_OF_ONE": "is asked of eager mode once for each type",
     "TYPES_OF_TWO": "is asked of eager mode once for each pair of types",
     "TYPES_ALONE": "is asked of eager mode for its types alone",

@@ -39,6 +39,7 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         target: `gpu` adds what the driver, the allocator and the libraries take; `cpu` gives Paddle's CPU allocator.
             None: what a job would run on (`matching.decision.without_device`); of a named device the GPU.
         details: needs further traces.
+        details_seconds: None: as long as the estimator's settings say.
     """
 
     answers: dict[str, FactValue] = {}
@@ -252,6 +253,14 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             sought=True,
         ),
     ] = False
+    details_seconds: Annotated[
+        int | None,
+        Declaration(
+            help="How long remedies and the largest batch are sought, in seconds; without it 30.",
+            traced=False,
+            sought=True,
+        ),
+    ] = None
 
 
 WHAT_IFS = declared(EstimateRequest)

@@ -149,8 +149,9 @@ UNPATCHED = Message(
 )
 DETAILS_LATE = Message(
     code="details_late",
-    text="Not every remedy was computed: each needs further traces, and the time for them was used up.",
-    hint="Ask again for the one that matters: mixed precision, for instance, or a smaller batch.",
+    text="After {seconds} s not every remedy and largest batch had been sought: each takes further traces of the step.",
+    hint="`--details-seconds {more}` seeks for longer; or ask for the one that matters: mixed precision, for instance, "
+    "or a smaller batch.",
 )
 FELL_BACK = Message(
     code="measured_instead",

@@ -6,7 +6,6 @@ Blocking, thread-safe; what a person or their notebook did wrong is an answer, n
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ from ..domain.what_ifs import EstimateRequest, asked_in_a_row
 from . import messages, packages, precision, scripts, trainings, unsupported
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
-from .advice.fitting import batched, fits
+from .advice.fitting import fits
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
 from .memory.narrowed import narrowed
@@ -53,7 +52,7 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
         calibration: file of the machine's constants; None is the one in Jupyter's data folder.
         usable_share: part of a card's memory that a process may take when the largest batch is sought: the same that
             policy lets a job plan for, so that a batch that is offered is one that is given a card.
-        details_seconds: after this time no further remedy or batch is computed for one request.
+        details_seconds: after this time no further remedy or batch is computed for a request that says no other.
         expecting_bytes: memory that must be available for a worker to start before an estimate is asked for; one
             takes a quarter of that.
     """
@@ -63,7 +62,7 @@ class EstimateSettings(msgspec.Struct, frozen=True, kw_only=True):
     workers: int = 2
     calibration: Path | None = None
     usable_share: float = 0.85
-    details_seconds: float = 60.0
+    details_seconds: float = 30.0
     expecting_bytes: int = 1 << 30
 
 
@@ -180,13 +179,11 @@ class EstimateService:
         accelerators: Sequence[Accelerator],
     ) -> tuple[Fit, ...]:
         """The same for steps that are traced elsewhere, such as of live objects; `trace` gives one at a batch size."""
-        traced = functools.cache(trace)
 
-        def high(batch: int, accelerator: Accelerator) -> int | None:
-            found = batched(traced(batch))
-            return None if found is None else self.peak(found, request, accelerator).high
+        def high(one: Trace, accelerator: Accelerator) -> int:
+            return self.peak(one, request, accelerator).high
 
-        return fits(high, accelerators, self.settings.usable_share)
+        return fits(trace, high, accelerators, self.settings.usable_share)
 
     def warm(self, kernel_name: str) -> None:
         """Have the kernel's interpreter ready, so that the first estimate does not wait for `import paddle`.
@@ -265,11 +262,7 @@ class EstimateService:
 
         estimate, read = asked(request)
         is_known = changed.among is not None
-        if (
-            not is_known
-            and len(estimate.trainings) > 1
-            and msgspec.structs.replace(request, details=False) != as_written
-        ):
+        if not is_known and len(estimate.trainings) > 1 and trainings.of_figure(request) != as_written:
             # What is changed belongs to one of them: which, the notebook as it is tells.
             changed.among = trainings.among(asked(as_written)[0])
             if changed.among is not None:
@@ -278,7 +271,7 @@ class EstimateService:
         elif not is_known:
             changed.among = trainings.among(estimate)
         own_data = trainings.of_own_data(as_written)
-        if estimate.status == "would_stop" and msgspec.structs.replace(request, details=False) != own_data:
+        if estimate.status == "would_stop" and trainings.of_figure(request) != own_data:
             estimate = _by_what_is_changed(estimate, asked(own_data)[0], request)
         facts = read
         estimate = msgspec.structs.replace(
@@ -296,7 +289,8 @@ class EstimateService:
         one = changed.among.id if changed.among is not None else estimate.training
         meant = msgspec.structs.replace(request, training=one) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
-        return Details(meant, steps, self.settings.details_seconds).add_to(
+        seconds = request.details_seconds or self.settings.details_seconds
+        return Details(meant, steps, seconds).add_to(
             estimate, name, limit, devices, checked=accelerator is None or accelerator.checked
         )
 

@@ -55,7 +55,12 @@ def among(estimate: Estimate) -> Among | None:
 def as_written(request: EstimateRequest) -> EstimateRequest:
     """The request without what changes the cells: it tells which training the changes are of."""
     left = {row.name: None for row in WHAT_IFS if row.in_jobs}
-    return msgspec.structs.replace(request, details=False, **left)
+    return msgspec.structs.replace(of_figure(request), **left)
+
+
+def of_figure(request: EstimateRequest) -> EstimateRequest:
+    """The request without what only adds to the figure."""
+    return msgspec.structs.replace(request, details=False, details_seconds=None)
 
 
 def of_own_data(request: EstimateRequest) -> EstimateRequest:

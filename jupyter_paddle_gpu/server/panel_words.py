@@ -54,6 +54,8 @@ IN_PANEL = {
     "The maker's tool may reset the card when nothing uses it; else restart the machine. Submit to another device "
     "meanwhile (`--device-id`).": "The maker's tool may reset the card when nothing uses it; else restart the machine. "
     "Submit to another device meanwhile.",
+    "`--details-seconds {more}` seeks for longer; or ask for the one that matters: mixed precision, for instance, or a "
+    "smaller batch.": "Seek on, or ask for the one that matters: mixed precision, for instance, or a smaller batch.",
     "Give the variable that holds their size with --set name=value.": "Hold their size in a variable and change it in "
     "its cell.",
     "Give the variable that holds their length with --set name=value.": "Hold their length in a variable and change it "

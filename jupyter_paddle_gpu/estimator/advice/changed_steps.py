@@ -219,16 +219,19 @@ class Steps:
         self._changed, self._peak = changed, peak
         self._refused: dict[bytes, tuple[Refusal, ...]] = {}
 
-    def peak(self, request: EstimateRequest, told: Container[str] = ()) -> Peak | None:
-        """The peak of the step as it will run, None where it cannot be had; what is `told` is left to the tracer."""
+    def trace(self, request: EstimateRequest, told: Container[str] = ()) -> Trace | None:
+        """The step as it will run, None where it cannot be had; what is `told` is left to the tracer."""
         traced, _ = self._changed.trace(request, told, keep=False)
         if not told:
             self._refused[_key(request)] = self._changed.refused
-        trace = answering(traced.trace)
+        return answering(traced.trace)
+
+    def peak(self, trace: Trace | None, request: EstimateRequest) -> Peak | None:
+        """What a step takes that was traced under a request; None of none."""
         return None if trace is None else self._peak(trace, request)
 
     def refused(self, request: EstimateRequest) -> Message | None:
-        """Why a job cannot be run with what was asked for by `peak`; None where it can."""
+        """Why a job cannot be run with what was asked for by `trace`; None where it can."""
         return next((one.why for one in self._refused.get(_key(request), ())), None)
 
 

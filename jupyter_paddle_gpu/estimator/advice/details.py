@@ -8,14 +8,19 @@ from typing import Any
 
 import msgspec
 
-from ...domain.estimates import Estimate, Fit
+from ...domain.estimates import LARGEST_BATCH, Estimate, Fit
 from ...domain.what_ifs import EstimateRequest
 from .. import messages
 from ..memory.assemble import Peak
+from ..trace import Trace
 from ..translate import WHOLE_GRAPH
+from .between import expected
 from .changed_steps import SOUGHT, Steps
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
+
+LONGER = 300
+"""Seconds that are proposed where the usual ones were too few."""
 
 
 class Details:
@@ -24,8 +29,10 @@ class Details:
     def __init__(self, request: EstimateRequest, steps: Steps, seconds: float) -> None:
         self._request = request
         self._steps = steps
-        self._deadline = time.monotonic() + seconds
+        self._seconds, self._deadline = seconds, time.monotonic() + seconds
         self._late = False
+        self._found: dict[frozenset[tuple[str, Any]], int | None] = {}
+        self._lacking: set[frozenset[tuple[str, Any]]] = set()
 
     def add_to(
         self, estimate: Estimate, device: str, limit: int | None, devices: int = 1, *, checked: bool = True
@@ -51,38 +58,55 @@ class Details:
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
             devices,
         )
-        # Nobody misses a remedy for what has room.
-        has_room = limit is not None and estimate.high is not None and estimate.high <= limit
-        notes = (*estimate.notes, messages.DETAILS_LATE) if self._late and not has_room else estimate.notes
+        late = messages.fill(messages.DETAILS_LATE, seconds=round(self._seconds), more=LONGER)
+        notes = (*estimate.notes, late) if self._late else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
 
     def largest_batch(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:
-        """The largest batch of the changed step whose upper bound stays within the limit (see `search`)."""
+        """The largest batch of the changed step whose upper bound stays within the limit (see `search`).
+
+        Where gradients are summed over several steps, what is sought is the batch of one of them: an update's own
+        grows by so many samples before anything else is laid out.
+        """
+        summed = change.get("accumulation") or self._request.accumulation or 1
+        traces: dict[int, Trace] = {}
 
         def high(batch: int) -> int | None:
-            peak = self._asked({**change, "batch_size": batch}, SOUGHT)
+            trace, peak = self._asked({**change, "batch_size": batch * summed}, SOUGHT)
+            if trace is not None:
+                traces[batch] = trace
             return peak.high if peak else None
 
-        return largest_batch(high, limit, known=known)
+        def of(trace: Trace) -> int | None:
+            peak = self._steps.peak(trace, msgspec.structs.replace(self._request, **change))
+            return peak.high if peak else None
+
+        found = largest_batch(high, limit, known=known if summed == 1 else None, between=expected(traces, of))
+        return None if found is None else min(found * summed + summed - 1, LARGEST_BATCH)
+
+    def _largest(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:
+        """The same, once for all changes that differ by their batch alone; None where it cannot be found."""
+        key = frozenset((name, value) for name, value in change.items() if name != "batch_size")
+        if key not in self._found:
+            try:
+                self._found[key] = self.largest_batch(limit, change, known)
+            except SearchFailedError:
+                self._found[key] = None
+                self._lacking.add(key)
+        return self._found[key]
 
     def _fit(self, device: str, limit: int, known: dict[int, int]) -> tuple[Fit, ...]:
-        try:
-            return (Fit(device=device, limit_bytes=limit, largest_batch=self.largest_batch(limit, {}, known)),)
-        except SearchFailedError:
-            return ()
-
-    def _largest(self, limit: int, change: Mapping[str, Any]) -> int | None:
-        try:
-            return self.largest_batch(limit, change)
-        except SearchFailedError:
-            return None
+        largest = self._largest(limit, {}, known)
+        return () if frozenset() in self._lacking else (Fit(device=device, limit_bytes=limit, largest_batch=largest),)
 
     def _likely(self, change: Mapping[str, Any]) -> int | None:
-        peak = self._asked(change)
+        _, peak = self._asked(change)
         return peak.likely if peak else None
 
-    def _asked(self, change: Mapping[str, Any], told: Container[str] = ()) -> Peak | None:
+    def _asked(self, change: Mapping[str, Any], told: Container[str] = ()) -> tuple[Trace | None, Peak | None]:
         if time.monotonic() > self._deadline:
             self._late = True
-            return None
-        return self._steps.peak(msgspec.structs.replace(self._request, **change), told)
+            return None, None
+        request = msgspec.structs.replace(self._request, **change)
+        trace = self._steps.trace(request, told)
+        return trace, self._steps.peak(trace, request)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 
 from ...domain.devices import Accelerator
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Fit
 from ..trace import Trace
 from ..translate import WHOLE_GRAPH
+from .between import expected
 from .search import SearchFailedError, largest_batch
 
-HighOf = Callable[[int, Accelerator], int | None]
-"""The most that the driver would show at a batch size on an accelerator, in bytes; None where there is no such step."""
+Traced = Callable[[int], "Trace | None"]
+"""The step at a batch size; None where there is none."""
+HighOf = Callable[[Trace, Accelerator], int]
+"""The most that the driver would show for a step on an accelerator, in bytes."""
 
 
-def fits(high: HighOf, accelerators: Sequence[Accelerator], usable_share: float) -> tuple[Fit, ...]:
+def fits(trace: Traced, high: HighOf, accelerators: Sequence[Accelerator], usable_share: float) -> tuple[Fit, ...]:
     """The largest batch that fits on each accelerator.
 
     Args:
@@ -24,8 +28,14 @@ def fits(high: HighOf, accelerators: Sequence[Accelerator], usable_share: float)
     Raises:
         PaddleGpuError: `batch_unknown` (422): the batch of this training cannot be changed, so none can be sought.
     """
-    batches: set[int] = set()
-    return tuple(_fit(high, accelerator, usable_share, batches) for accelerator in accelerators)
+    traced, traces = functools.cache(trace), dict[int, Trace]()
+
+    def one(batch: int) -> Trace | None:
+        if (found := batched(traced(batch))) is not None:
+            traces[batch] = found
+        return found
+
+    return tuple(_fit(one, traces, high, accelerator, usable_share) for accelerator in accelerators)
 
 
 def batched(trace: Trace | None) -> Trace | None:
@@ -44,20 +54,22 @@ def batched(trace: Trace | None) -> Trace | None:
     return trace
 
 
-def _fit(high: HighOf, accelerator: Accelerator, usable_share: float, batches: set[int]) -> Fit:
-    """The largest batch on one; `batches`: those that were traced already, which tell where to look."""
+def _fit(
+    trace: Traced, traces: Mapping[int, Trace], high: HighOf, accelerator: Accelerator, usable_share: float
+) -> Fit:
+    """The largest batch on one; `traces`: those that there are already, which tell where to look."""
     limit = int((accelerator.usable_bytes or accelerator.memory_bytes) * usable_share)
-    seen = {batch: found for batch in batches if (found := high(batch, accelerator)) is not None}
+    seen = {batch: high(found, accelerator) for batch, found in traces.items()}
 
     def peak(batch: int) -> int | None:
-        found = high(batch, accelerator)
+        found = trace(batch)
         if found is not None:
-            batches.add(batch)
-            seen[batch] = found
-        return found
+            seen[batch] = high(found, accelerator)
+        return seen.get(batch)
 
     try:
-        largest = largest_batch(peak, limit, known=seen)
+        between = expected(traces, lambda found: high(found, accelerator))
+        largest = largest_batch(peak, limit, known=seen, between=between)
     except SearchFailedError:
         raise PaddleGpuError(
             "batch_unknown",

@@ -75,8 +75,8 @@ def _changed(among: Among | None) -> str | None:
 
 
 def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> tuple[bytes, bytes]:
-    # `details` only adds to an estimate; a device has many names.
-    asked = msgspec.structs.replace(request, details=False, device=None)
+    # Details only add to an estimate; a device has many names.
+    asked = msgspec.structs.replace(request, details=False, details_seconds=None, device=None)
     return _code(source), msgspec.json.encode((asked, accelerator), order="sorted")
 
 

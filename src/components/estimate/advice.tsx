@@ -10,6 +10,8 @@ import { useApp } from '../common/context';
 import { Busy, Button, Muted, Prose, Section, Space } from '../common/pieces';
 import { WhatIfForm } from './whatIfForm';
 
+/** The note that there was not time for all of it. */
+export const LATE = 'details_late';
 /** Share of the figure that an advice has to save to be shown where everything fits. */
 const WORTH = 0.1;
 /** Bytes below which nobody is better off: a GPU's driver gives memory away by as much. */
@@ -41,6 +43,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   );
   const helping = isShort ? worth.filter(({ peak_bytes }) => peak_bytes <= room) : [];
   const best = helping.length ? helping : worth;
+  const late = estimate.notes.find(({ code }) => code === LATE);
   const shown = open ? remedies : best.slice(0, isShort ? SHOWN.short : SHOWN.fits);
   // What was found before stands until there is news: it may be that none of it is worth a heading.
   const computing = training.isDetailing && !remedies.length;
@@ -54,7 +57,10 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
         <Button
           look="link"
           aria-expanded={false}
-          title={trans.__('Nothing saves 10 % of it; all advice, and what else can be asked')}
+          title={
+            late?.message ??
+            trans.__('Nothing saves 10 % of it; all advice, and what else can be asked')
+          }
           onClick={() => setMore(true)}
         >
           {trans.__('more, what if…')}
@@ -82,6 +88,18 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
             <Remedy key={index} remedy={remedy} training={training} />
           ))}
         </div>
+      )}
+      {late && (open || isShort) && (
+        <Muted as="div" small>
+          {late.message}{' '}
+          {training.isDetailing ? (
+            <Busy>{trans.__('Computing what would help…')}</Busy>
+          ) : (
+            <Button look="link" onClick={() => void training.seek()}>
+              {trans.__('Seek on')}
+            </Button>
+          )}
+        </Muted>
       )}
       {open && <WhatIfForm estimate={estimate} training={training} />}
     </Section>

@@ -12,6 +12,7 @@ import { Button, Chip, Muted, Note } from '../common/pieces';
 import { markedName } from '../devices/words';
 import { AskedFor } from './askedFor';
 import { BatchCurve } from './batchCurve';
+import { LATE } from './advice';
 import { Breakdown } from './breakdown';
 import { LiveModels } from './liveModels';
 import { Silhouette } from './silhouette';
@@ -117,7 +118,7 @@ function Answer(props: {
       <Timeline estimate={estimate} />
       <Breakdown estimate={estimate} />
       {estimate.notes
-        .filter(note => note.code !== LISTED && !isBasis(note))
+        .filter(note => note.code !== LISTED && note.code !== LATE && !isBasis(note))
         .map((note, index) => (
           <Note key={index} kind="info" message={note} />
         ))}

@@ -3,7 +3,14 @@
 import type { IChanges, IEstimateRequest, IWhatIf } from '../../domain';
 
 /** What a request may have without asking for something else than the notebook does. */
-const AS_IN_THE_NOTEBOOK = new Set(['answers', 'target', 'device', 'training', 'details']);
+const AS_IN_THE_NOTEBOOK = new Set([
+  'answers',
+  'target',
+  'device',
+  'training',
+  'details',
+  'details_seconds'
+]);
 
 /** The request without what was taken back. */
 export function asked(request: IEstimateRequest): IEstimateRequest {

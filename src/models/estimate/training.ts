@@ -17,7 +17,7 @@ import type {
   Value
 } from '../../domain';
 import { Batches, lineOf } from './batches';
-import { AS_USUAL, type IChoice, isElsewhere } from '../submit/choice';
+import { AS_USUAL, type IChoice, isElsewhere, placeOf } from '../submit/choice';
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
@@ -32,6 +32,8 @@ import { Submission } from '../submit/submission';
 const READ_DELAY = 600;
 /** Milliseconds for which nobody typed before it is computed what would help. */
 const DETAILS_DELAY = 1_500;
+/** Where the usual time for what helps was too short. */
+const LONGER: IEstimateRequest = { details_seconds: 300 };
 export class Training {
   constructor(
     private readonly _api: Api,
@@ -152,24 +154,29 @@ export class Training {
     void this.submission.preflight();
     void this.submission.compare();
     // Each advice is a trace more, and the kernel is the person's.
-    this.isDetailing = this.estimate?.status === 'ok' && !this.estimateError && !live;
     this._changed.emit();
-    if (this.isDetailing) {
-      try {
-        await pause(this.follows ? DETAILS_DELAY : 0);
-        if (run.aborted) {
-          return;
-        }
-        await this._place(run, true);
-      } catch {
-        // The number stands; only the advice is missing.
-      }
+    if (this.estimate?.status === 'ok' && !this.estimateError && !live) {
+      await this.seek(run, {});
+    }
+  }
+
+  /** Compute what would help, beside the number that stands: on a click for longer than by itself. */
+  async seek(run = this.asking.begin(), more: IEstimateRequest = LONGER): Promise<void> {
+    this.isDetailing = true;
+    this._changed.emit();
+    try {
+      await pause(this.follows && more !== LONGER ? DETAILS_DELAY : 0);
       if (!run.aborted) {
-        this.isDetailing = false;
-        this._changed.emit();
-        if (this.submission.decision?.outcome === 'refuse') {
-          void this.submission.preflight(); // now the ways out are known
-        }
+        await this._place(run, true, more);
+      }
+    } catch {
+      // The number stands; only the advice is missing.
+    }
+    if (!run.aborted) {
+      this.isDetailing = false;
+      this._changed.emit();
+      if (this.submission.decision?.outcome === 'refuse') {
+        void this.submission.preflight(); // now the ways out are known
       }
     }
   }
@@ -304,21 +311,14 @@ export class Training {
     Signal.clearData(this);
   }
 
-  private async _place(run: AbortSignal, details: boolean): Promise<void> {
-    const { engine, gpus, deviceIds, share } = this.submission.choice;
-    const code = this._code();
-    const live = this.models.chosen;
+  private async _place(run: AbortSignal, details: boolean, more = {}): Promise<void> {
+    const [code, live] = [this._code(), this.models.chosen];
     const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
     const place = (held: IEstimateRequest) =>
       this._api.place(
         this._source.body(),
-        { ...asked(this.request), ...held, details },
-        {
-          ...trace,
-          ...(engine ? { engine } : {}),
-          ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
-          ...(share !== null ? { share } : {})
-        },
+        { ...asked(this.request), ...held, ...more, details },
+        { ...trace, ...placeOf(this.submission.choice) },
         run
       );
     let answer = await whereChosen(

@@ -52,6 +52,20 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
   );
 }
 
+/** How a match is asked for the place that was chosen. */
+export function placeOf({ engine, gpus, deviceIds, share }: IChoice): {
+  engine?: string;
+  gpus?: number;
+  device_ids?: string[];
+  share?: number;
+} {
+  return {
+    ...(engine ? { engine } : {}),
+    ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
+    ...(share !== null ? { share } : {})
+  };
+}
+
 /** Whether a job would run at another place: what was matched no longer holds. */
 export function isElsewhere(before: IChoice, after: IChoice): boolean {
   const place = ({ engine, gpus, deviceIds, share }: IChoice) =>

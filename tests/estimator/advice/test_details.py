@@ -122,12 +122,13 @@ def test_time_that_is_used_up_is_said(tmp_path):
     service = EstimateService(EstimateSettings(details_seconds=0.0, calibration=tmp_path / "calibration.json"))
     small = msgspec.structs.replace(CARD, memory_bytes=300 << 20)
     room, none = (service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True), card) for card in (CARD, small))
+    longer = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(details=True, details_seconds=3600), CARD)
     service.close()
 
     for estimate in (room, none):
         assert estimate.status == "ok" and estimate.remedies == () and estimate.fits == ()
-    assert none.notes[-1].code == "details_late"
-    assert all(note.code != "details_late" for note in room.notes), "nobody misses a remedy for what has room"
+        assert estimate.notes[-1].code == "details_late"
+    assert longer.fits and longer.remedies and all(note.code != "details_late" for note in longer.notes)
 
 
 @pytest.mark.paddle

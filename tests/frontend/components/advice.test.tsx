@@ -11,12 +11,13 @@ const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 
 /** What is said of a training of so many bytes where half of its batch saves so many of them. */
-function said(peak: number, saves: number, outcome = 'run'): string {
+function said(peak: number, saves: number, outcome = 'run', late = false): string {
   const remedy = {
     says: { message: 'Batch 25' },
     ...{ saves_bytes: saves, peak_bytes: peak - saves, refused: null, request: {} }
   };
-  const estimate = { status: 'ok', peak_bytes: peak, remedies: [remedy] };
+  const notes = late ? [{ code: 'details_late', message: 'After 30 s not every remedy' }] : [];
+  const estimate = { status: 'ok', peak_bytes: peak, remedies: [remedy], notes };
   const training = {
     request: {},
     placement: { decision: { outcome, final: false }, verdicts: [] },
@@ -41,4 +42,9 @@ test('an advice saves a tenth of it, and as much as a driver gives away at least
 
 test('where a training fits nothing, each of them counts', () => {
   expect(said(100 * MIB, 5 * MIB, 'refuse')).toContain('Batch 25');
+});
+
+test('where time ran out it is told with a way to go on, unless everything fits', () => {
+  expect(said(100 * MIB, 15 * MIB, 'refuse', true)).toMatch(/After 30 s .*Seek on/);
+  expect(said(100 * MIB, 15 * MIB, 'run', true)).not.toContain('After 30 s');
 });

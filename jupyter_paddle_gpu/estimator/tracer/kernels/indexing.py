@@ -267,7 +267,7 @@ OPERATORS = (
     Operator(
         "send_u_recv",
         "`SendURecvInferMeta`, `cpu/send_u_recv_kernel.cc`",
-        Rule(result=_nodes, sized_here=True, refuses=bounds.edges, asked=Asked.EACH_CALL),
+        Rule(result=_nodes, sized_here=True, refuses=bounds.edges, asked=Asked.FIRST_ENTRY),
     ),
     Operator(
         "index_elementwise_put_with_tensor",

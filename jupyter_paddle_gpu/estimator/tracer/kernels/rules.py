@@ -167,17 +167,17 @@ class Choice(Enum):
 
 
 class Asked(Enum):
-    """When eager mode is asked whether it takes a call, with tensors that have no memory (`program/asking.py`).
-
-    Kernels that are asked were called so, with right arguments and with wrong ones: each ends with an exception when it
-    first looks at a number.
-    """
+    """When eager mode is asked whether it takes a call, with tensors that have no memory (`program/asking.py`): kernels
+    that were called so, right and wrong, and that end with an exception when they first look at a number."""
 
     IF_REFUSED = auto()
     """Where the program builder refuses it, which checks all there is to check (`slice`, `cast`), or where the kernel
     does more before it looks at a number: it fills its result (`full_like`) or updates a parameter."""
     EACH_CALL = auto()
     """For each combination of shapes, types and attributes."""
+    FIRST_ENTRY = auto()
+    """So too, with the first operand's first entry alone: the kernel fills a result of all before it looks at a number
+    (seconds and gigabytes of a large batch), and no check hangs on how many there are."""
     TYPE_OF_ONE = auto()
     """Called with one tensor, once for each of its types: of shapes and attributes the builder says what eager mode
     says. Else as `EACH_CALL`."""

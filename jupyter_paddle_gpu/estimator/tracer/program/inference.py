@@ -124,7 +124,10 @@ class Inference:
             if problem is None and built is not None and str(built).startswith(_OF_ATTRIBUTES):
                 problem = built
         else:
-            problem = refusal(asked, metas, _fill)
+            one = _first_entry(metas) if rule_of(name).asked is Asked.FIRST_ENTRY else metas
+            problem = refusal(asked, one, _fill)
+            if problem is not None and one is not metas:  # the sentence names shapes
+                problem = refusal(asked, metas, _fill)
             if problem is None and built is not None and metas:
                 problem = refused_type(asked, metas, _fill)
         if problem is not None:
@@ -222,6 +225,12 @@ def _product(node: Any) -> int:
     if isinstance(node, (list, tuple)):
         return prod(map(_product, node))
     return max(abs(node), 1) if isinstance(node, int) else 1
+
+
+def _first_entry(metas: list[Meta]) -> list[Meta]:
+    """The first operand with one entry along its leading dimension; the same list where it has no more."""
+    shape, dtype = metas[0]
+    return [((1, *shape[1:]), dtype), *metas[1:]] if shape and shape[0] > 1 else metas
 
 
 def _fill(node: Any, values: list[Any]) -> Any:

@@ -128,3 +128,36 @@ def test_types_are_all_that_the_builder_leaves_out(run_code: Callable[[str, obje
     found = run_code(BY_TYPES, ATTRIBUTES)
     assert {name: wrong for name, (_, wrong) in found.items() if wrong} == {}
     assert {name for name, (asked, _) in found.items() if not asked} == set()
+
+
+# What a kernel would fill of a batch like these: gigabytes.
+LARGE = (
+    HEAD
+    + """
+import resource
+CALLS = {
+    "conv2d_transpose": (("conv2d_transpose", a, b, [2, 2], [0, 0], [], [], "EXPLICIT", 1, [1, 1], "NCHW"),
+        [((4096, 64, 112, 112), "float32"), ((64, 64, 2, 2), "float32")]),
+    "fold": (("fold", a, [112, 112], [3, 3], [1, 1], [1, 1, 1, 1], [1, 1]), [((4096, 576, 12544), "float32")]),
+    "send_u_recv": (("send_u_recv", a, b, c, "SUM", [0]),
+        [((1 << 22, 768), "float32"), ((1 << 20,), "int64"), ((1 << 20,), "int64")]),
+}  # fmt: skip
+for name, (call, metas) in CALLS.items():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with entered(runtime):
+        Inference()._ask(name, called(*call), metas)
+    print(json.dumps([name, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 19]))
+with entered(runtime):
+    (call, metas), said = CALLS["conv2d_transpose"], ""
+    try:
+        Inference()._ask(call[0], called(*call), [metas[0], ((32, 64, 2, 2), "float32")])
+    except Exception as problem:
+        said = str(problem)
+print(json.dumps(["names the batch", "4096" in said]))
+"""
+)
+
+
+def test_no_large_batch_is_filled_for_an_answer(run_code: Callable[[str, object], dict]) -> None:
+    found = run_code(LARGE, None)
+    assert found == dict.fromkeys(("conv2d_transpose", "fold", "send_u_recv", "names the batch"), True)

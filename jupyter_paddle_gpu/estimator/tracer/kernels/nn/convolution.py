@@ -157,7 +157,7 @@ _TRANSPOSED = Rule(
     result=_transposed_empty,
     sized_here=True,
     numbers=_SIZES,
-    asked=Asked.EACH_CALL,
+    asked=Asked.FIRST_ENTRY,
     is_convolution=True,
 )
 _TRANSPOSED_GRADIENT = Rule(flops=_transposed_gradient_flops, workspace=_transposed_columns, gpu=cudnn, crashes=True)

@@ -120,7 +120,7 @@ OPERATORS = (
             gpu=_cudnn,
             reads_as={1: 0, 2: 0},
             refuses=bounds.cells,
-            asked=Asked.EACH_CALL,
+            asked=Asked.FIRST_ENTRY,
         ),
         gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),
     ),

@@ -148,5 +148,6 @@ OPERATORS = (
     Operator(
         "pool2d", "messages of libpaddle.so, 3.3.1", Rule(asked=Asked.EACH_CALL), second=Rule(further=Further.REFUSED)
     ),
-    Operator("fold max_pool2d_with_index max_pool3d_with_index pool3d", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
+    Operator("fold", WITHOUT_MEMORY, Rule(asked=Asked.FIRST_ENTRY)),
+    Operator("max_pool2d_with_index max_pool3d_with_index pool3d", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )
