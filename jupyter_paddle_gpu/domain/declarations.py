@@ -103,11 +103,15 @@ class WhatIf(Declaration, frozen=True, kw_only=True):
 
     def said(self, value: FactValue) -> Message:
         """What a job is run with, in words."""
-        return Message(code=self.name, text=self.words_of(value).asked, params={"value": str(value)})
+        return Message(code=self.name, text=self.words_of(value).asked, params={"value": _plain(value)})
 
     def suggestion(self, value: FactValue) -> Message:
         """A value as a remedy."""
-        return Message(code=self.name, text=self.words_of(value).suggested, params={"value": str(value)})
+        return Message(code=self.name, text=self.words_of(value).suggested, params={"value": _plain(value)})
+
+
+def _plain(value: FactValue) -> str:
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def declared(request: type[msgspec.Struct]) -> tuple[WhatIf, ...]:

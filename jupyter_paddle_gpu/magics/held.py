@@ -18,6 +18,8 @@ _PLAIN = (bool, int, float, str)
 _SIZED = (list, tuple, dict, set, frozenset, str)
 """Types whose `len` runs nothing of the program's."""
 _DTYPES = re.compile(r"(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)")
+_SIZE = re.compile(r"(\w+?)_shape_(\d)")
+"""The name of a size of an array, as questions ask for it."""
 _MOST = 16
 """Arrays of a batch that are described."""
 
@@ -50,9 +52,11 @@ def _answer(names: Mapping[str, Any], name: str, kind: str, holders: Sequence[st
 
 
 def _computed(names: Mapping[str, Any], name: str) -> Any:
-    """`len_words` of `words`; `config_size` of an entry or an attribute of `config`."""
+    """`len_words` of `words`; `rows_shape_1` of an array; `config_size` of an entry or an attribute of `config`."""
     if name.startswith("len_"):
         return _length(names.get(name.removeprefix("len_")))
+    if (size := _SIZE.fullmatch(name)) and (array := _array(names.get(size[1]))):
+        return dict(enumerate(array[1])).get(int(size[2]))
     for end in (place for place, letter in enumerate(name) if letter == "_" and place):
         owner, part = names.get(name[:end]), name[end + 1 :]
         entries = owner if type(owner) is dict else _attributes(owner)

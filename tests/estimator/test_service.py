@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.domain.devices import Accelerator
-from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
+from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts, Printed
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
 from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings
@@ -59,6 +59,31 @@ def test_what_did_not_change_is_answered_from_memory(service, folder):
     (folder / "saved.ipynb").write_text("")
     service.estimate(facts("x = 1"), folder, EstimateRequest(target="cpu"))
     assert asked == ["trace"] * 3
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(("status", "traced"), [("ok", 0), ("needs_input", 1)])
+def test_what_was_printed_counts_where_the_trace_did_not_come_to_a_step(folder, tmp_path, status, traced):
+    """Suggestions hang on it; a figure does not, and is answered from memory while a training prints."""
+    tracer = tmp_path / "asking_tracer"
+    tracer.mkdir()
+    (tracer / "__init__.py").write_text(f"""def trace_notebook(request):
+    question = {{"kind": "value", "why": "number_unseen", "name": "n", "params": {{"source": "assumed"}}}}
+    return {{
+        "status": "{status}", "evidence": "trace", "batch_size": 1, "operations": [["relu", "forward"]],
+        "storages": [[1024, -1, 1, "parameters"]], "questions": [question] * ("{status}" != "ok"),
+    }}""")
+    asking = EstimateService(EstimateSettings(worker=WorkerSettings(tracer=tracer)))
+    shown = facts(printed=Printed(shapes=((10, 3, 96, 96),)))
+    assert asking.estimate(facts(), folder, EstimateRequest(target="cpu")).status == status
+    worker = asking.traces.workers[0]
+    asked = []
+    original = worker.request
+    worker.request = lambda *arguments, **named: asked.append(arguments[0]) or original(*arguments, **named)
+    for again in (facts(), shown, shown):
+        asking.estimate(again, folder, EstimateRequest(target="cpu"))
+    asking.close()
+    assert asked == ["trace"] * traced
 
 
 @pytest.mark.paddle

@@ -137,6 +137,21 @@ def test_answers_are_bound_where_the_name_is_assigned(execute: Execute, shell: s
     assert run.stream(1) == "64 3 0.5 7\n", run.log
 
 
+def test_a_program_reads_its_answer_from_the_environment_itself(
+    execute: Execute, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`BATCH` is a text there, of which the notebook makes a number; a variable of another name is bound as it is."""
+    monkeypatch.setenv("BATCH", "64")
+    monkeypatch.setenv("WIDTH", "8")
+    run = execute(
+        "import os\nBATCH = int(os.environ['BATCH'])\nWIDTH: int = int(os.getenv('WIDTH'))\nBATCH, EPOCHS = "
+        "int(os.environ.get('BATCH', 2)), 1\nprint([BATCH, WIDTH, EPOCHS])",
+        sets={"BATCH": "64", "WIDTH": "8", "EPOCHS": 3},
+        shell=shell,
+    )
+    assert run.stream(0) == "[64, 8, 3]\n", run.log
+
+
 def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> None:
     run = execute(
         "import argparse\ndef read():\n    parser = argparse.ArgumentParser()\n"

@@ -167,6 +167,8 @@ function focused(): { top: number; name: string; ringed: boolean } {
   const node = document.activeElement as HTMLElement;
   const { outlineStyle, boxShadow, borderColor } = getComputedStyle(node);
   const plain = node.cloneNode() as HTMLElement;
+  // Of radios of one name only one is checked: the copy would take that from the original.
+  plain.removeAttribute('name');
   node.after(plain);
   const unfocused = getComputedStyle(plain).borderColor;
   plain.remove();

@@ -13,7 +13,7 @@ from ...domain.decoding import convert
 from ...domain.descriptions import is_description
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookFacts
+from ...domain.notebooks import NotebookFacts, Printed
 from ...domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
 from .. import messages
 from ..scan import scanned
@@ -41,10 +41,15 @@ LEFT_OUT = tuple(row.name for row in WHAT_IFS if row.traced and row.real_steps =
 
 
 class Traced(msgspec.Struct, frozen=True):
-    """A trace, or none, with the notes on how it came about."""
+    """A trace, or none, with the notes on how it came about.
+
+    Attributes:
+        printed: what the notebook's saved outputs said, where the trace hangs on it; None: it is the same with others.
+    """
 
     trace: Trace | None
     notes: tuple[Message, ...] = ()
+    printed: Printed | None = None
 
 
 class Traces:
@@ -114,13 +119,16 @@ class Traces:
             trace_key({**asked, "cells": cells}, folder, interpreter.python, interpreter.paddle_version or "")
             for cells in (written.exact, written.loose)
         )
-        if (known := self._known.get(key) or self._elsewhere(alike, written)) is not None:
+        known = self._known.get(key) or self._elsewhere(alike, written)
+        if known is not None and known.printed in (None, facts.printed):
             return known
         try:
             traced = self._ask(facts, folder, asked, interpreter)
         except PaddleGpuError as error:
             return Traced(None, (error.message,))
         if keep and traced.trace is not None:
+            if _hangs_on_outputs(traced.trace):
+                traced = msgspec.structs.replace(traced, printed=facts.printed)
             self._known.put(key, traced)
             self._alike.put(alike, (written, traced))
         return traced
@@ -131,7 +139,7 @@ class Traces:
         if known is None or known[1].trace is None:
             return None
         trace = moved(known[1].trace, known[0], written)
-        return None if trace is None else Traced(trace, known[1].notes)
+        return None if trace is None else Traced(trace, known[1].notes, known[1].printed)
 
     def _ask(self, facts: NotebookFacts, folder: Path, asked: dict[str, Any], interpreter: Interpreter) -> Traced:
         worker = self.worker(interpreter)
@@ -142,7 +150,7 @@ class Traces:
             return Traced(found.trace, (*remarks, *found.notes))
         limits = worker.settings.limits()
         libraries = imported(cell["source"] for cell in asked["cells"])
-        # What was printed changes no figure, only what is suggested: it is no part of what is remembered.
+        # What was printed changes no figure, only what is suggested: it is no part of the key.
         timed = {
             **asked,
             "printed": msgspec.to_builtins(facts.printed),
@@ -191,6 +199,11 @@ class Traces:
         return Traced(
             trace, (*notes, messages.fill(messages.NOT_MEASURED, names=", ".join(left_out))) if left_out else notes
         )
+
+
+def _hangs_on_outputs(trace: Trace) -> bool:
+    """Whether what was printed may have changed it: what is suggested, a stop with that, and what was assumed."""
+    return trace.status != "ok" or any(note.code == "answers_assumed" for note in trace.notes)
 
 
 def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:

@@ -5,6 +5,7 @@ An `input()` gets the answer for `input`, an argument of a parser the one for it
 
 import argparse
 import ast
+import os
 import re
 from typing import Any, Dict, List, Set
 
@@ -38,17 +39,17 @@ class Binder(ast.NodeTransformer):
         A name like that of an argument of a parser, which has its answer from there, is another thing
         (`config = json.load(open(args.config))`), unless a plain value stands there.
         """
-        names = [name for name in _names(node.targets) if name in self._values]
+        names = [name for name in _names(node.targets) if self._gives(name, node)]
         if names and _DECLARED.issuperset(names) and not isinstance(node.value, ast.Constant):
             return node
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self._values:
+        if names and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             node.value = self._constant(node.targets[0].id, node)
             return node
-        return self._follow(node, _names(node.targets))
+        return self._follow(node, names)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """`name: int = …`."""
-        if isinstance(node.target, ast.Name) and node.target.id in self._values and node.value is not None:
+        if isinstance(node.target, ast.Name) and node.value is not None and self._gives(node.target.id, node):
             node.value = self._constant(node.target.id, node)
         return node
 
@@ -79,9 +80,16 @@ class Binder(ast.NodeTransformer):
 
     def visit_NamedExpr(self, node: Any) -> Any:
         """`(name := …)`."""
-        if node.target.id in self._values:
+        if self._gives(node.target.id, node):
             node.value = self._constant(node.target.id, node)
         return node
+
+    def _gives(self, name: str, node: ast.AST) -> bool:
+        """Whether an answer is what is assigned: where the statement reads it from the environment, the program makes
+        of its text what it needs (`BATCH = int(os.environ["BATCH"])`)."""
+        if name not in self._values:
+            return False
+        return os.environ.get(name) != str(self._values[name]) or not _reads_variable(node, name)
 
     def _follow(self, node: ast.stmt, names: List[str]) -> Any:
         bindings = self._bindings(names, node)
@@ -97,6 +105,14 @@ class Binder(ast.NodeTransformer):
 
     def _constant(self, name: str, place: ast.AST) -> ast.expr:
         return ast.copy_location(ast.Constant(value=self._values[name], kind=None), place)
+
+
+def _reads_variable(node: ast.AST, name: str) -> bool:
+    """Whether code has the environment variable of that name in it."""
+    parts = list(ast.walk(node))
+    called = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in parts}
+    is_named = any(isinstance(part, ast.Constant) and part.value == name for part in parts)
+    return is_named and not called.isdisjoint({"environ", "getenv"})
 
 
 class Outside(ast.NodeTransformer):

@@ -2,7 +2,7 @@
 
 import { Dialog } from '@jupyterlab/apputils';
 
-const PLACES = 'input:not([type=radio]), input:checked, select, textarea, summary, button, a';
+import { tabStops } from './tabStops';
 
 /**
  * JupyterLab's own takes Enter from fields of several lines, and its Tab goes round between what it found first when it
@@ -30,7 +30,7 @@ export class FormDialog<T> extends Dialog<T> {
         event.stopPropagation(); // a new line, and nobody's shortcut
         return;
       }
-      const places = this._places;
+      const places = tabStops(this.node);
       const [from, to] = shiftKey ? [places[0], places.pop()] : [places.pop(), places[0]];
       if (key === 'Tab' && target === from && to) {
         event.stopPropagation();
@@ -42,14 +42,7 @@ export class FormDialog<T> extends Dialog<T> {
     super.handleEvent(event);
     // The button to which it gives the focus back may be disabled.
     if (event.type === 'focus' && !this.node.contains(document.activeElement)) {
-      this._places[0]?.focus();
+      tabStops(this.node)[0]?.focus();
     }
-  }
-
-  /** Where Tab stops, as the form is now. */
-  private get _places(): HTMLElement[] {
-    return [...this.node.querySelectorAll<HTMLInputElement>(PLACES)].filter(
-      node => !node.disabled && node.getClientRects().length > 0
-    );
   }
 }

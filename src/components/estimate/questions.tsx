@@ -62,7 +62,9 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   const { trans } = useApp();
   const { question, training } = props;
   const given = training.request.answers?.[question.name] ?? question.suggestion;
-  const [value, setValue] = React.useState(given === null ? '' : String(given));
+  const [typed, setValue] = React.useState<string | null>(null);
+  // What is suggested may change while nobody has typed: the kernel may hold it a moment later.
+  const value = typed ?? String(given ?? '');
   // An environment variable and a path are text, and what a batch looks like is no number either.
   const isText = question.kind !== 'value';
   const wrong = !isText && !!value.trim() && misses(parse(value.trim()), question.suggestion);

@@ -37,8 +37,6 @@ export function LogView(props: {
   const { job } = model;
   const [rank, setRank] = React.useState(model.rank);
   const notebook = job?.spec.notebook ?? '';
-  // Something else on the page may lead to another one.
-  React.useEffect(() => setRank(model.rank), [model.rank]);
   const source = useLog(model, rank);
   const { lines: log, search } = source;
   const [shown, setShown] = React.useState<number | null>(null);
@@ -49,6 +47,8 @@ export function LogView(props: {
   const [height, setHeight] = React.useState(0);
   const [follow, setFollow] = React.useState(true);
   const [times, setTimes] = React.useState(true);
+  // Once more to where one was led before: who has scrolled away is led there again.
+  const [jumps, setJumps] = React.useState(0);
   const [picture, setPicture] = React.useState<IShownPicture | null>(null);
   const turn = (to: number) => {
     setRank((model.rank = to));
@@ -56,6 +56,12 @@ export function LogView(props: {
     setPicture(null);
     setFollow(true);
   };
+  // Something else on the page may lead to another one.
+  React.useEffect(() => {
+    if (model.rank !== rank) {
+      turn(model.rank);
+    }
+  }, [model.rank]);
   const jump = async () => {
     // Where one process failed the others were only stopped.
     const failed = job?.result?.rank ?? 0;
@@ -63,6 +69,7 @@ export function LogView(props: {
       turn(failed);
     }
     setShown(await model.logOf(failed).errorLine());
+    setJumps(count => count + 1);
   };
   const show = async (line: number, place: IPlace) => {
     await model.readFigures();
@@ -128,7 +135,7 @@ export function LogView(props: {
     return () => {
       wanted = false;
     };
-  }, [log, current]);
+  }, [log, current, jumps, search.moves]);
 
   const onScroll = (event: React.UIEvent<HTMLDivElement>) => {
     const node = event.currentTarget;

@@ -123,6 +123,10 @@ export class Training {
     if (await models.look()) {
       this._changed.emit();
     }
+    const open = this.stale || models.chosen ? [] : (this.estimate?.questions ?? []);
+    if (ran && !this.isEstimating && (await models.held.hasNews(open))) {
+      await this.measure();
+    }
   }
 
   /**
@@ -321,15 +325,10 @@ export class Training {
         { ...trace, ...placeOf(this.submission.choice) },
         run
       );
-    let answer = await whereChosen(
-      () => place({}),
-      () => (this.request = { ...this.request, training: null })
-    );
-    const { status, questions } = answer.estimate;
-    if (!live && status === 'needs_input' && questions.length) {
-      const held = (await this._source.kernel?.held(questions)) ?? {};
-      answer = Object.keys(held).length ? await place({ held }) : answer;
-    }
+    const forget = () => (this.request = { ...this.request, training: null });
+    const first = await whereChosen(() => place({}), forget);
+    const held = live ? {} : await this.models.held.of(first.estimate.questions);
+    const answer = Object.keys(held).length ? await place({ held }) : first;
     if (!run.aborted) {
       this._take(answer, code, details);
       this._answered = this.request;

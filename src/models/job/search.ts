@@ -30,6 +30,11 @@ export class LogSearch {
     return this._current;
   }
 
+  /** How often one has gone from match to match: the only one is gone to again. */
+  get moves(): number {
+    return this._moves;
+  }
+
   /** Lines looked through so far; null when the search is done. */
   get scanned(): number | null {
     return this._scanned;
@@ -79,6 +84,7 @@ export class LogSearch {
     const size = this._matches.length;
     if (size) {
       this._current = (this._current + step + size) % size;
+      this._moves++;
       this._changed.emit();
     }
   }
@@ -87,6 +93,7 @@ export class LogSearch {
   private _query = '';
   private _matches: number[] = [];
   private _current = -1;
+  private _moves = 0;
   private _scanned: number | null = null;
   private readonly _changed = new Signal<this, void>(this);
 }

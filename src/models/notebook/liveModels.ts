@@ -4,6 +4,7 @@ import type { PartialJSONObject } from '@lumino/coreutils';
 
 import { type Api, ApiError } from '../../api';
 import type { IEstimateRequest } from '../../domain';
+import { Held } from './held';
 import type { ILiveModel } from './liveKernel';
 import type { INotebookSource } from './notebook';
 
@@ -13,6 +14,8 @@ export class LiveModels {
     private readonly _source: () => INotebookSource
   ) {}
 
+  /** What the kernel holds by the names of questions. */
+  readonly held = new Held(() => this._source().kernel);
   /** As of the last look. */
   list: readonly ILiveModel[] = [];
 

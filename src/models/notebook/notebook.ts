@@ -26,7 +26,7 @@ export interface INotebookSource {
   readonly name: string;
   /** Whether the reader trusts every cell of it. */
   readonly trusted: boolean;
-  /** Path and unsaved content; outputs stay here, nothing reads them. */
+  /** Path and unsaved content; of outputs the beginning of what was printed, which may tell what data looks like. */
   body(): INotebookBody;
   /** What the code says: alike for two states of the notebook that differ in outputs only. */
   fingerprint(): string;
@@ -44,6 +44,20 @@ export interface INotebookSource {
 export interface IRenaming {
   from: string;
   to: string;
+}
+
+/** Characters of one output that are sent, and outputs of a cell: as much as the server reads, pictures aside. */
+const PRINTED = 20_000;
+const PRINTED_OUTPUTS = 20;
+
+/** What a cell's outputs have as text, each as if it were printed. */
+function printed(outputs: unknown): PartialJSONObject[] {
+  return ((outputs ?? []) as PartialJSONObject[]).slice(0, PRINTED_OUTPUTS).flatMap(output => {
+    const { 'text/plain': plain } = (output.data ?? {}) as PartialJSONObject;
+    const said = output.text ?? plain ?? '';
+    const text = (Array.isArray(said) ? said.join('') : String(said)).slice(0, PRINTED);
+    return text ? [{ output_type: 'stream', name: 'stdout', text }] : [];
+  });
 }
 
 /** Follows the notebook that is active. */
@@ -255,7 +269,9 @@ class OpenNotebook implements INotebookSource {
       content: {
         ...content,
         cells: cells.map(cell =>
-          cell.cell_type === 'code' ? { ...cell, outputs: [], execution_count: null } : cell
+          cell.cell_type === 'code'
+            ? { ...cell, outputs: printed(cell.outputs), execution_count: null }
+            : cell
         )
       }
     };

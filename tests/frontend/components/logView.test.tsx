@@ -43,6 +43,16 @@ test('a log is searched as one types, once the keys rest; Enter goes to the next
     await jest.advanceTimersByTimeAsync(100);
   });
   expect(said()).toBe('2 of 13');
+  // The only match is gone to again from wherever one has scrolled.
+  await type('299', 1_000);
+  const view = box.querySelector('[role=log]') as HTMLElement;
+  const there = view.scrollTop;
+  view.scrollTop = 0;
+  await act(async () => {
+    box.querySelector<HTMLElement>('[aria-label="Next match"]')?.click();
+    await jest.advanceTimersByTimeAsync(100);
+  });
+  expect([there > 0, view.scrollTop]).toEqual([true, there]);
   await type('', 1_000);
   expect(said()).toBeUndefined();
   jest.useRealTimers();
@@ -91,6 +101,20 @@ test('each process has its whole log, and the error is looked for in that of the
   expect(box.querySelector('a[download]')?.getAttribute('href')).toBe('log/file?rank=1');
   expect(rows()).toContain('ValueError: bad shard');
   expect(box.querySelector('.jp-mod-found')?.textContent).toContain('Traceback');
+  // Who has scrolled away is led there again.
+  const view = box.querySelector('[role=log]') as HTMLElement;
+  const there = view.scrollTop;
+  expect(there).toBeGreaterThan(0);
+  view.scrollTop = 0;
+  press('Jump to the error');
+  await act(async () => new Promise(done => setTimeout(done, 50)));
+  expect(view.scrollTop).toBe(there);
+  // What else leads to a process shows it from its end, with no line of the one before marked.
+  model.rank = 0;
+  draw(page());
+  await act(async () => new Promise(done => setTimeout(done, 50)));
+  expect(list.value).toBe('0');
+  expect(box.querySelector('.jp-mod-found')).toBeNull();
   // One that has written nothing says so.
   await act(async () => {
     list.value = '2';

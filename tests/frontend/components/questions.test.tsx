@@ -46,3 +46,26 @@ test('a size is sent, and where nothing is suggested whatever is typed', () => {
   expect(answered(SIZE, '512')).toEqual([[512], '']);
   expect(answered({ ...SIZE, suggestion: null }, 'abc')).toEqual([['abc'], '']);
 });
+
+test('a field nobody has typed in follows its suggestion, one with an answer keeps that', () => {
+  const given = (suggestion: Value): Training =>
+    ({
+      facts: { problems: [] },
+      estimate: { questions: [{ ...SIZE, suggestion }], packages: [] },
+      request: {}
+    }) as unknown as Training;
+  const page = (suggestion: Value) => (
+    <Questions training={given(suggestion)} retry={() => undefined} />
+  );
+  const drawn = draw(page(10000));
+  const field = () => drawn.querySelector('input') as HTMLInputElement;
+  expect(field().value).toBe('10000');
+  expect(draw(page(37)).querySelector('input')?.value).toBe('37');
+  act(() => {
+    const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set;
+    set?.call(field(), '5');
+    field().dispatchEvent(new Event('input', { bubbles: true }));
+  });
+  draw(page(40));
+  expect(field().value).toBe('5');
+});

@@ -7,8 +7,15 @@ import { answer, apiOn, source } from '../helpers';
 
 const QUESTION = { name: 'loader', kind: 'batch', suggestion: null, holders: ['x', 'y'] };
 
-/** The requests that were made for an estimate with what the kernel said, and the suggestion that is shown. */
-async function asked(held: Record<string, Value>): Promise<[unknown[], unknown]> {
+/**
+ * The requests that were made for an estimate with what the kernel said, and the suggestion that is shown.
+ *
+ * @param later what it holds once a cell has run, and once a second one has.
+ */
+async function asked(
+  held: Record<string, Value>,
+  later?: Record<string, Value>
+): Promise<[unknown[], unknown]> {
   const requests: { held?: Record<string, Value> }[] = [];
   const questions: (readonly IQuestion[])[] = [];
   const kernel: ILiveKernel = {
@@ -17,7 +24,7 @@ async function asked(held: Record<string, Value>): Promise<[unknown[], unknown]>
     trace: () => Promise.resolve(null),
     held: open => {
       questions.push(open);
-      return Promise.resolve(held);
+      return Promise.resolve(questions.length > 1 && later ? later : held);
     }
   };
   const api = apiOn((url, init) => {
@@ -49,6 +56,10 @@ async function asked(held: Record<string, Value>): Promise<[unknown[], unknown]>
   await training.measure();
   expect(training.estimateError).toBeNull();
   expect(questions).toEqual([[QUESTION]]);
+  if (later) {
+    await training.lookAtKernel(true);
+    await training.lookAtKernel(true);
+  }
   return [requests.map(one => one.held), training.estimate?.questions[0].suggestion];
 }
 
@@ -59,4 +70,11 @@ test('what the kernel holds is suggested', async () => {
 
 test('a kernel that holds nothing of it costs no second estimate', async () => {
   expect(await asked({})).toEqual([[undefined], null]);
+});
+
+test('what a cell makes that runs behind the question is suggested then, and asked for once', async () => {
+  const later = { loader: 'float32[8,3] int64[8]' };
+  expect(await asked({}, later)).toEqual([[undefined, undefined, later], later.loader]);
+  const [requests] = await asked({}, {});
+  expect(requests).toEqual([undefined]);
 });

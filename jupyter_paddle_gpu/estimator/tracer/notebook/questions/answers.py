@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
@@ -27,18 +28,17 @@ class Answers(ast.NodeTransformer):
         if not isinstance(node.value, ast.Constant) and self._is_of_argument(node.targets):
             return self.generic_visit(node)
         if len(node.targets) == 1 and isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.answers:
-            name = node.targets[0].id
-            self.used.add(name)
-            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
+            self._give(node.targets[0].id, node)
             return self.generic_visit(node)
         match node:  # `words, width = len(vocabulary), 4`
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)) if len(names) == len(parts):
                 for number, one in enumerate(names):
-                    if isinstance(one, ast.Name) and one.id in self.answers and not _starred([*names, *parts]):
+                    if isinstance(one, ast.Name) and self._gives(one.id, node) and not _starred([*names, *parts]):
                         parts[number] = ast.copy_location(ast.Constant(self.answers[one.id]), parts[number])
         # `loader, width = load(8)`: the others are what the call gives.
         given = [one.id for target in node.targets for one in _names(target) if one.id in self.answers]
         self.used.update(given)
+        given = [name for name in given if self._gives(name, node)]
         behind = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(self.answers[name])) for name in given]
         return [self.generic_visit(node), *(_at(node, one) for one in behind)]
 
@@ -49,9 +49,29 @@ class Answers(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         """`name: int = ...`."""
         if isinstance(node.target, ast.Name) and node.target.id in self.answers and node.value is not None:
-            self.used.add(node.target.id)
-            node.value = ast.copy_location(ast.Constant(self.answers[node.target.id]), node.value)
+            self._give(node.target.id, node)
         return self.generic_visit(node)
+
+    def _give(self, name: str, node: ast.Assign | ast.AnnAssign) -> None:
+        """The answer as what is assigned."""
+        self.used.add(name)
+        if node.value is not None and self._gives(name, node):
+            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
+
+    def _gives(self, name: str, node: ast.Assign | ast.AnnAssign) -> bool:
+        """Whether the answer is what is assigned: where the statement reads it from the environment, the program makes
+        of its text what it needs (`BATCH = int(os.environ["BATCH"])`)."""
+        if name not in self.answers:
+            return False
+        return os.environ.get(name) != str(self.answers[name]) or not _reads_variable(node, name)
+
+
+def _reads_variable(node: ast.AST, name: str) -> bool:
+    """Whether code has the environment variable of that name in it."""
+    parts = list(ast.walk(node))
+    called = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in parts}
+    is_named = any(isinstance(part, ast.Constant) and part.value == name for part in parts)
+    return is_named and not called.isdisjoint({"environ", "getenv"})
 
 
 def _starred(parts: list[ast.expr]) -> bool:

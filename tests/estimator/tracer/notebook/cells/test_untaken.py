@@ -48,6 +48,10 @@ CONFIG = "cfg = json.load(open('/absent/c.json'))\nHIDDEN, BATCH = cfg['hidden']
 TAKEN = {
     "names": (NAMED + STEPS, {"HIDDEN": 3, "BATCH": 4}),
     "environment": ("HIDDEN, BATCH = int(os.environ['H']), int(os.getenv('B', 2))" + STEPS, {"H": 3, "B": 4}),
+    "text of the environment": (
+        "HIDDEN = int(os.environ['HIDDEN'])\nBATCH, more = int(os.getenv('BATCH', 2)), 1" + STEPS,
+        {"HIDDEN": "3", "BATCH": "4"},
+    ),
     "of a module": (
         "sys.path.insert(0, FOLDER)\nimport reads\nHIDDEN, BATCH = int(reads.V), reads.late()" + STEPS,
         {"AT_IMPORT": 3, "LATE_ONE": 4},
