@@ -150,6 +150,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes of /dev/shm that DataLoader workers fill."""
     batches_ahead: int = 0
     """Bytes of batches that a loader holds on a GPU beside the current one, where it reads faster than the step."""
+    begins_whole: bool = False
+    """Whether all that stays from step to step is made before the first one, as a startup program makes it."""
     steps_per_epoch: int | None = None
     """Updates in one pass of the loader that feeds them; None where its length is not known."""
     host: TracedHost | None = None

@@ -34,15 +34,16 @@ class Reserved(msgspec.Struct, frozen=True):
 def replay_reserved(trace: Trace, workspace: Callable[[Operation], int]) -> Reserved:
     """Replay steps until nothing new is reserved, beginning with the first step of a training.
 
-    In the first step neither gradients nor optimiser state are there; they come into being between and after the
-    step's activations, which is what fragments the chunks of the steps that follow.
+    In the first step neither gradients nor optimizer state are there; they come into being between and after the
+    step's activations, which is what fragments the chunks of the steps that follow. A startup program makes them
+    before it.
     """
     allocator = AutoGrowthBestFit()
     steps = _Steps(trace, [workspace(operation) for operation in trace.operations])
     kept: Kept = defaultdict(list)
     for number in range(MOST_STEPS):
         before = allocator.reserved
-        kept = steps.run(allocator, kept, first=number == 0)
+        kept = steps.run(allocator, kept, first=number == 0 and not trace.begins_whole)
         if number and allocator.reserved == before:
             break
     return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
@@ -59,7 +60,7 @@ def replay_changing(trace: Trace, workspace: Callable[[Operation], int]) -> Rese
     for number, side in enumerate(SIDES):
         if side not in known:
             known[side] = _Steps(*_shrunk(trace, workspace, side * side))
-        kept = known[side].run(allocator, kept, first=number == 0)
+        kept = known[side].run(allocator, kept, first=number == 0 and not trace.begins_whole)
     return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
 
 
@@ -105,7 +106,7 @@ class _Steps:
         left: Kept = defaultdict(list)
         for storage, block in held.values():
             left[storage.kind, storage.bytes].append(block)
-        if first:  # the first update makes the optimiser's state
+        if first:  # the first update makes the optimizer's state
             for storage in self._standing:
                 if storage.kind == "optimizer_state":
                     left[storage.kind, storage.bytes].append(allocator.allocate(storage.bytes))

@@ -1,5 +1,6 @@
 """The allocator's replay against a plain model of Paddle's source, and by hand on small cases."""
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -111,6 +112,16 @@ def test_what_the_first_update_leaves_in_the_way_is_seen():
     # The state of the first update settles in the chunk that the activation had left, so that the second step's
     # activation needs a chunk of its own; after that nothing is reserved any more.
     assert result.reserved == 4096 + 1024 + 65536 + 4096 + 65536
+
+
+def test_what_a_startup_program_makes_is_in_nobodys_way():
+    # The state stands below the activation from the beginning: each has a chunk of its own, which fits in each step.
+    step = trace([(4096, -1, 2, "parameters"), (8192, -1, 2, "optimizer_state"), (65536, 0, 1, "activations")], 2)
+    dynamic = replay_reserved(step, lambda operation: 0)
+    static = replay_reserved(msgspec.structs.replace(step, begins_whole=True), lambda operation: 0)
+
+    assert static.reserved == static.allocated == dynamic.allocated == 4096 + 8192 + 65536
+    assert dynamic.reserved == static.reserved + 65536 - 8192
 
 
 def test_ten_thousand_storages_are_quick_enough_to_be_exact():

@@ -225,6 +225,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "batch_size": sizes[0] if sizes else None,
         "steps_per_epoch": loaders.steps_per_epoch(watch.updates),
         "batches_ahead": loaders.ahead,
+        "begins_whole": graphs.has_run,
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
         "convolves": any(rule_of(name).is_convolution for name in {row[0] for row in operations}),
