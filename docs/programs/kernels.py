@@ -85,6 +85,7 @@ def _read_as(place: int, wanted: Any) -> str:
 
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "instead": lambda value: f"instead of it: {_documented(value)}",
+    "form": lambda value: f"in a program it gives {_code(value.results)}",
     "attributes": lambda value: f"takes {_code(name for name, _ in value)} by name too",
     "builder_reads": lambda value: "the program builder is given an attribute more than eager mode",
     "view": lambda value: "is a view",

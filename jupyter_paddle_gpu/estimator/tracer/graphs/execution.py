@@ -11,7 +11,7 @@ from ..eager import costs
 from ..kernels.rules import Arrays, Meta, Place
 from ..memory.arrays import Array, allocate, contiguous_strides
 from ..memory.ledger import Ledger
-from . import rebuilding
+from . import gpu_operators, rebuilding
 from .low_precision import stood_for
 from .lowering import Instruction, Lowered, NotFollowedError
 
@@ -101,6 +101,8 @@ class Run:
                     made.append(array)
                 results.append(made)
             costs.account(self._ledger, operation, step, operands, results)
+            if (told := gpu_operators.costs(step, one.operation, operands, results)) is not None:
+                operation.flops, (operation.workspace_low, operation.workspace_high) = told
             self._learn(one, results)
             del operands, results
             self._ledger.finish(operation)

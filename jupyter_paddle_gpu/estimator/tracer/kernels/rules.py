@@ -137,7 +137,7 @@ class Sparse(Enum):
     ROWS = auto()
     """Row by row: another one with the same rows."""
     MERGED = auto()
-    """One with each row once; beside dense ones it goes the usual way."""
+    """Each row once; beside dense ones it goes the usual way."""
     SCALED = auto()
     """Merged, then scaled into a second tensor."""
     VALUES = auto()
@@ -171,8 +171,8 @@ class Asked(Enum):
     that were called so, right and wrong, and that end with an exception when they first look at a number."""
 
     IF_REFUSED = auto()
-    """Where the program builder refuses it, which checks all there is to check (`slice`, `cast`), or where the kernel
-    does more before it looks at a number: it fills its result (`full_like`) or updates a parameter."""
+    """Where the program builder refuses it, which checks all (`slice`, `cast`), or the kernel does more before it looks
+    at a number: it fills its result (`full_like`) or updates a parameter."""
     EACH_CALL = auto()
     """For each combination of shapes, types and attributes."""
     FIRST_ENTRY = auto()
@@ -257,11 +257,12 @@ class Rule:
     # Calls
     instead: Callable[..., Any] | None = None
     """What eager mode does in its place: `instead(session, original, *args, **kwargs)`."""
+    form: Any = None
+    """How a program has it where only a GPU has a kernel (`told.Form`)."""
     attributes: tuple[tuple[str, Any], ...] = ()
     """In their order, with defaults: libraries still call it by the old interface, with names and values."""
     builder_reads: tuple[Any, ...] = ()
     """Attributes that the program builder takes behind those of eager mode; it crashes where they are not given."""
-
     numbers: Mapping[int, Number] = field(default_factory=dict)
     """Arguments that are attributes and may be tensors, by their places: eager mode reads those, the program builder
     leaves what hangs on them open."""
@@ -274,7 +275,7 @@ class Rule:
     surplus: Amount | None = None
     """Bytes of the first result beyond its shape."""
     view: View | None = None
-    """The first operand's memory (a gradient kernel's incoming gradient's) seen with these strides."""
+    """The first operand's memory (a gradient kernel's incoming gradient's) with these strides."""
     sized_here: bool = False
     """Results of open shape hold nothing on a CPU or are sized by `result`: their shape hangs on no data."""
     rows: Rows | None = None

@@ -4,7 +4,7 @@ nothing of an operator that it has no kernel of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddle.autograd import PyLayer
@@ -41,6 +41,48 @@ class Told(NamedTuple):
     transient: tuple[Transient, Transient] = ((0, 0), (0, 0))
 
 
+class Form(NamedTuple):
+    """How a program has such an operator.
+
+    Attributes:
+        kernel: what tells one call, `kernel(session, *args)`.
+        results: of what is told the names in the program, each with the operand that it is placed as, and of that one
+            the axes that it has; None for the same ones. A result goes with its operand: one is there if the other is.
+        whole: axes of its operands, from the front or the back, that a kernel needs whole.
+    """
+
+    kernel: Callable[..., Any]
+    results: Mapping[str, tuple[str, tuple[int | None, ...] | None]]
+    whole: tuple[int, ...] = (-1,)
+
+    def divides(self, axis: int, rank: int) -> bool:
+        """Whether a kernel works on parts along an axis of an operand of that many axes, each for itself."""
+        return axis not in self.whole and axis - rank not in self.whole
+
+
+class Telling:
+    """Stands for the session where a program is built: it keeps what is told instead of running it."""
+
+    def __init__(self) -> None:
+        self.told: Told | None = None
+
+    def cast(self, name: str, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """They are cast already."""
+        return operands
+
+    def create(self, name: str, *_: Any) -> Any:
+        """What is made besides is not told.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(name)
+
+    def refused(self, problem: Exception) -> Exception:
+        """What Paddle itself raises."""
+        return problem
+
+
 class _Kernel(PyLayer):  # type: ignore[misc]  # Paddle is untyped here
     """The operator and its gradient's kernel."""
 
@@ -69,12 +111,15 @@ def meta(tensor: Any) -> Meta:
     return tuple(tensor.shape), name_of(tensor.dtype)
 
 
-def run(session: Traced, told: Told, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The results, as tensors that gradients flow through."""
+def run(session: Traced | Telling, told: Told, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The results, as tensors that gradients flow through; of what is told alone their shapes and types."""
+    if isinstance(session, Telling):
+        session.told = told
+        return told.results
     return tuple(_Kernel.apply(session, told, *operands))
 
 
-def only_on_gpu(name: str, kernel: Callable[..., Any]) -> Rule:
+def only_on_gpu(name: str, kernel: Callable[..., Any], form: Form | None = None) -> Rule:
     """What stands for an operator: for a GPU `kernel(session, *args)`, else what Paddle says where it has no kernel."""
 
     def instead(session: Traced, original: Any, *args: Any) -> Any:
@@ -83,4 +128,4 @@ def only_on_gpu(name: str, kernel: Callable[..., Any]) -> Rule:
         return session.call(name, ORIGINAL_OPS[name], args, {})
 
     instead.__doc__ = kernel.__doc__
-    return Rule(instead=instead)
+    return Rule(instead=instead, form=form)

@@ -24,6 +24,19 @@ CAPABILITY = (8, 0)
 _LEAVING = frozenset(("exit", "_exit", "quit"))
 _CATCHING = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
+_FLAGS_OF_GPUS = {"FLAGS_cudnn_deterministic": False, "FLAGS_flash_attn_version": 2}
+"""What they are in a build for GPUs (`common/flags.cc`); one for CPUs has none of them."""
+
+
+def flag_values(session: Session, original: Callable[..., Any], flags: Any) -> Any:
+    """`get_flags`: of those that only a build for GPUs has, what they begin with."""
+    asked = [flags] if isinstance(flags, str) else list(flags)
+    there = {name: _FLAGS_OF_GPUS[name] for name in asked if name in _FLAGS_OF_GPUS}
+    if session.target != "gpu" or not there:
+        return original(flags)
+    rest = [name for name in asked if name not in there]
+    return {**there, **(original(rest) if rest else {})}
+
 
 class Asked(NamedTuple):
     """Who asks: the cell, its line, the device's name, and what Paddle says to it."""

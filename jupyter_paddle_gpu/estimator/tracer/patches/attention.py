@@ -14,10 +14,11 @@ from functools import partial
 from typing import Any
 
 import paddle
+from paddle.base import framework
 from paddle.nn.functional import flash_attention
 
 from ..session import Session
-from .absent_devices import CAPABILITY
+from .absent_devices import CAPABILITY, flag_values
 from .patch import Patch, Replacement
 
 try:
@@ -107,11 +108,13 @@ def patches() -> Iterator[Patch]:
 def chosen_for(session: Session) -> Iterator[None]:
     """The same choices where Paddle builds a program and the trace is paused."""
     owners = [one for one in (backends, sdpa, flash_attention) if one is not None]
-    held = [(owner, one, vars(owner)[one.name]) for one in patches() for owner in owners if one.name in vars(owner)]
-    for owner, one, original in held:
-        setattr(owner, one.name, partial(one.replacement, session, original))
+    held = [(owner, one.name, one.replacement) for one in patches() for owner in owners if one.name in vars(owner)]
+    held += [(owner, "get_flags", flag_values) for owner in (paddle, framework)]
+    before = [(owner, name, vars(owner)[name]) for owner, name, _ in held]
+    for (owner, name, replacement), (*_, original) in zip(held, before, strict=True):
+        setattr(owner, name, partial(replacement, session, original))
     try:
         yield
     finally:
-        for owner, one, original in held:
-            setattr(owner, one.name, original)
+        for owner, name, original in before:
+            setattr(owner, name, original)

@@ -161,20 +161,6 @@ def _flags(session: Session, original: Replacement, flags: Any) -> None:
         original(flags)
 
 
-_FLAGS_OF_GPUS = {"FLAGS_cudnn_deterministic": False, "FLAGS_flash_attn_version": 2}
-"""What they are in a build for GPUs (`common/flags.cc`); one for CPUs has none of them."""
-
-
-def _flag_values(session: Session, original: Replacement, flags: Any) -> Any:
-    """`get_flags`: of those that only a build for GPUs has, what they begin with."""
-    asked = [flags] if isinstance(flags, str) else list(flags)
-    there = {name: _FLAGS_OF_GPUS[name] for name in asked if name in _FLAGS_OF_GPUS}
-    if session.target != "gpu" or not there:
-        return original(flags)
-    rest = [name for name in asked if name not in there]
-    return {**there, **(original(rest) if rest else {})}
-
-
 def _changed(  # noqa: PLR0917 - Paddle's signature
     runtime: Tensors, original: Replacement, layer: Any, tensor: Any, device: Any, dtype: Any, *_: Any
 ) -> Any:
@@ -254,7 +240,7 @@ def patches() -> Iterator[Patch]:
     yield from (Patch(paddle.version, name, of) for name, of in (("cuda", _cuda_version), ("cudnn", _cudnn_version)))
     yield from (Patch(owner, "set_device", _chosen) for owner in (paddle, paddle.device))
     yield Patch(paddle, "set_flags", _flags)
-    yield Patch(framework, "get_flags", _flag_values, everywhere=True)
+    yield Patch(framework, "get_flags", absent_devices.flag_values, everywhere=True)
     yield from (Patch(paddle.distributed.ParallelEnv, name, _number) for name in ("device_id", "dev_id"))
     yield Patch(paddle.nn.Layer, "_transform", _changed)
     yield Patch(paddle.Tensor, "cuda", _there)

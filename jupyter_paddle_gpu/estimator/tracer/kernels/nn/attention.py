@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ...memory.dtypes import LOW_PRECISION, SIZE, name_of
 from ..rules import Operator, Traced
-from ..told import Told, Transient, only_on_gpu, run
+from ..told import Form, Told, Transient, only_on_gpu, run
 
 _FLASH_ROWS, _FLASH_WIDTH = 128, 32
 """Multiples that queries and numbers a head are rounded up to (`seqlen_q_rounded`, `head_size_rounded`)."""
@@ -172,12 +172,15 @@ def _memory_efficient(  # noqa: PLR0917 - Paddle's signature
 
 _FLASH = "`gpu/flash_attn_utils.h`, `gpu/flash_attn_grad_kernel.cu`; no log of one"
 _CUTLASS = "`fusion/cutlass/memory_efficient_attention.cu`, `memory_efficient_attention_grad.cu`; no log of one"
+_SUMS = {"out": ("q", None), "softmax_lse": ("q", (0, 2, None))}
+_WHOLE = (1, -1)
+"""Axes of queries, keys and values that the kernel needs whole: tokens and numbers a head."""
 OPERATORS = tuple(
-    Operator(name, source, only_on_gpu(name, kernel))
-    for name, source, kernel in (
-        ("flash_attn", _FLASH, _padded),
-        ("flashmask_attention", _FLASH, _ranges),
-        ("flash_attn_unpadded", _FLASH, _unpadded),
-        ("memory_efficient_attention", _CUTLASS, _memory_efficient),
+    Operator(name, source, only_on_gpu(name, kernel, form))
+    for name, source, kernel, form in (
+        ("flash_attn", _FLASH, _padded, Form(_padded, _SUMS, _WHOLE)),
+        ("flashmask_attention", _FLASH, _ranges, Form(_ranges, _SUMS, _WHOLE)),
+        ("flash_attn_unpadded", _FLASH, _unpadded, None),
+        ("memory_efficient_attention", _CUTLASS, _memory_efficient, None),
     )
 )

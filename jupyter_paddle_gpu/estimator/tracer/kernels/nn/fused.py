@@ -7,7 +7,7 @@ from typing import Any
 
 from ...memory.dtypes import SIZE
 from ..rules import Operator, Traced
-from ..told import Told, meta, only_on_gpu, run
+from ..told import Form, Told, meta, only_on_gpu, run
 
 _ROTATIONS, _NORM = 6, 6
 """Operations an element."""
@@ -55,15 +55,23 @@ def _norm_of_sum(  # noqa: PLR0917 - Paddle's signature
     return out, total, deviations
 
 
+_TURNED = {"out_q": ("q", None), "out_k": ("k", None), "out_v": ("v", None)}
+_TABLE = (
+    (
+        "fused_rotary_position_embedding",
+        "fusion/gpu/fused_rope_kernel.cu`, `fusion/gpu/fused_rope_grad_kernel.cu",
+        _rotary,
+        Form(_rotary, _TURNED, whole=(1, -1)),
+    ),
+    (
+        "fused_rms_norm_ext",
+        "gpu/rms_norm_cuda_kernel.h",
+        _plain_norm,
+        Form(_plain_norm, {"y": ("x", None), "invvar": ("x", None)}),
+    ),
+    ("fused_rms_norm_quant", "gpu/rms_norm_kernel.cu`, `gpu/rms_norm_grad_kernel.cu", _norm_of_sum, None),
+)
 OPERATORS = tuple(
-    Operator(name, f"`{source}`; no log of one", only_on_gpu(name, kernel))
-    for name, source, kernel in (
-        (
-            "fused_rotary_position_embedding",
-            "fusion/gpu/fused_rope_kernel.cu`, `fusion/gpu/fused_rope_grad_kernel.cu",
-            _rotary,
-        ),
-        ("fused_rms_norm_ext", "gpu/rms_norm_cuda_kernel.h", _plain_norm),
-        ("fused_rms_norm_quant", "gpu/rms_norm_kernel.cu`, `gpu/rms_norm_grad_kernel.cu", _norm_of_sum),
-    )
+    Operator(name, f"`{source}`; no log of one", only_on_gpu(name, kernel, form))
+    for name, source, kernel, form in _TABLE
 )

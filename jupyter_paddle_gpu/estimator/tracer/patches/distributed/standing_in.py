@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import paddle
@@ -18,6 +19,7 @@ from paddle.amp.auto_cast import AMP_LEVEL, _update_list, amp_global_state
 from paddle.base import core
 
 from ...eager import amp
+from ...graphs import gpu_operators
 from ...graphs.low_precision import NO_CAST, STAND_IN
 from ...kernels.registry import rule_of
 from ...memory.dtypes import DATA_TYPE, LOW_PRECISION, VAR_TYPE, name_of
@@ -79,7 +81,7 @@ class StandIn:
             return
         shown = {kind: vars(kind)["dtype"] for kind in _TYPED}
         replaced = {id(one): self._operator(name, one) for name, one in _operators()}
-        symbols = [(sign, getattr(_VALUE, sign)) for sign in _SYMBOLS]
+        symbols, vjp = [(sign, getattr(_VALUE, sign)) for sign in _SYMBOLS], _core.call_vjp
         places = [
             (owner, name, value)
             for owner in (*modules(), _VALUE)
@@ -94,8 +96,10 @@ class StandIn:
                 setattr(_VALUE, sign, self._symbol(_SYMBOLS[sign], own))
             for kind, own in shown.items():
                 kind.dtype = property(self._shown(own))
+            _core.call_vjp = partial(self._gradient, vjp)
             yield
         finally:
+            _core.call_vjp = vjp
             for kind, own in shown.items():
                 kind.dtype = own
             for owner, name, value in (*places, *((_VALUE, sign, own) for sign, own in symbols)):
@@ -109,6 +113,9 @@ class StandIn:
         return dtype
 
     def _operator(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        if gpu_operators.form_of(name) is not None:
+            original = self._built(name, original)
+
         def operator(*args: Any, **kwargs: Any) -> Any:
             args, kwargs = self._meant(args), self._meant(kwargs)
             active = _core._get_amp_attrs()
@@ -124,6 +131,26 @@ class StandIn:
                 active._amp_level = level
 
         return operator
+
+    def _built(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        """What only a GPU has a kernel of, put into the program without Paddle's builder."""
+
+        def built(*args: Any) -> Any:
+            try:
+                return gpu_operators.build(name, args, self._low_to)
+            except NotImplementedError:
+                return original(*args)  # which says that it has no kernel
+
+        return built
+
+    def _gradient(self, original: Callable[..., Any], operation: Any, *args: Any) -> Any:
+        """`call_vjp`."""
+        if gpu_operators.form_of(operation.name().partition(".")[2]) is None:
+            return original(operation, *args)
+        return gpu_operators.gradient(self._low_to, operation, *args)
+
+    def _low_to(self, dtype: str) -> str:
+        return STAND_IN if dtype == self.low else dtype
 
     def _symbol(self, name: str, own: Callable[..., Any]) -> Callable[..., Any]:
         cast = self._operator(name, own)
