@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..domain.messages import Message
+from ..domain.messages import Message, Param
 from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
 from .cells import ParsedCell, parsed_cells
 from .code import Code
@@ -15,7 +15,7 @@ from .files.reading import language_of
 from .files.scripts import is_script
 from .names import LIBRARIES, TRAINERS, Names
 from .printed import printed_in
-from .programs import Beside, commands_of, read_commands
+from .programs import Beside, absent_scripts, commands_of, read_commands
 from .requirements import read_requirements
 from .started import started_programs
 from .training.batches import BatchReader
@@ -69,6 +69,10 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     problems = [cell.problem for cell in cells if cell.problem is not None]
     if other:
         problems.append(msgspec.structs.replace(_OTHER_FRAMEWORK, params={"framework": other}))
+    if not trains and (absent := absent_scripts(commands, source.path.parent)):
+        first = absent[0]
+        told: dict[str, Param] = {"path": first.path, "cell": first.cell + 1, "line": first.line}
+        problems.append(msgspec.structs.replace(_SCRIPT_ABSENT, params=told))
     if not is_script(source.path) and (function := spawned_in_a_cell(code, names, foreign)):
         problems.append(msgspec.structs.replace(_SPAWNED_IN_A_CELL, params={"function": function}))
     return NotebookFacts(
@@ -122,6 +126,11 @@ _SPAWNED_IN_A_CELL = Message(
     text="The processes that `spawn` starts do not find {function}: it stands in a cell, which they do not have.",
     hint="Call {function} without `spawn`: a job on several devices runs once for each of them. Or write it into a "
     "module beside the notebook, as by `%%writefile`, and import it from there.",
+)
+_SCRIPT_ABSENT = Message(
+    code="script_absent",
+    text="The script {path} that cell {cell}, line {line} runs is not on this machine: what trains in it is not seen.",
+    hint="Put it where the notebook looks for it (clone the repository, correct the name), and estimate again.",
 )
 _TOO_DEEP = Message(
     code="notebook_too_deep",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from ..domain.errors import PaddleGpuError
@@ -76,6 +76,25 @@ def _code_of(path: Path) -> str:
         cells = read_notebook(path).content["cells"]
         return "\n".join(one.cell.source for one in parsed_cells(cells) if one.tree is not None) + "\n"
     return ""
+
+
+def absent_scripts(commands: Sequence[Command], folder: Path) -> list[Command]:
+    """Scripts that commands run and that are neither in the folder nor written by a cell."""
+    here, written, absent = "", set[str](), list[Command]()
+    for one in commands:
+        place = os.path.normpath(os.path.join(here, one.folder, one.path))  # noqa: PTH118 - keeps no `..`
+        if one.kind == "folder":
+            here = place
+        elif one.kind == "write":
+            written.add(place)
+        elif not _is_filled_in(place) and place not in written and not one.text and not (folder / place).is_file():
+            absent.append(one)
+    return absent
+
+
+def _is_filled_in(path: str) -> bool:
+    """Whether a name in it is known only where the notebook runs."""
+    return any(mark in path for mark in "${")
 
 
 class Beside:

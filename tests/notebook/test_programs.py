@@ -106,6 +106,16 @@ def test_notebooks_that_it_runs_and_relative_imports_are_read(tmp_path: Path) ->
     assert inspect_notebook(parse_notebook(above, tmp_path / "b.ipynb")).loop == "custom"
 
 
+def test_a_script_that_is_not_here_is_told_of(inspect: Inspect) -> None:
+    def told(*sources: str) -> list[str]:
+        return [one.code for one in inspect(*sources).problems]
+
+    assert told("!git clone https://example.org/a\n%cd a", "!python tools/train.py") == ["script_absent"]
+    assert told("%run other.ipynb") == ["script_absent"]
+    assert not told("%%writefile train.py\nprint(1)", "!python train.py")
+    assert not told("name = 'train'\n!python {name}.py")
+
+
 def test_scripts_of_a_shell_and_modules_are_read(tmp_path: Path) -> None:
     files = {
         "runs/all.sh": "export BATCH=8\ncd src\npython train.py \\\n  -b $BATCH -w ${WIDTH:-30} $1\nsh more.sh\n",

@@ -20,7 +20,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
-            the step could be followed all the same: its figure is of the step with the cast that is missing.
+            the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
+            was: the script that the cell's line runs, behind which the notebook goes on.
         is_script: whether it is a script, whose lines are those of its file.
         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
             the program may run.
@@ -66,7 +67,12 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
             return msgspec.structs.replace(_STOPS_CHANGED, params={**params, "changed": self.changed})
         if self.file:
             within: dict[str, Param] = {"file": self.file, "line": self.file_line or 1, "error": self.error}
-            return msgspec.structs.replace(_STOPS_TODAY, params={**within, "step": next_step(self.error) or ""})
+            known = next_step(self.error) or ""
+            if behind:
+                return msgspec.structs.replace(_STOPS_TODAY, params={**within, "step": known})
+            inner: dict[str, Param] = {"file": self.file, "inner_line": self.file_line or 1, "step": known}
+            hint = _PROGRAM_KNOWN_STEP if known else _STOPS_PROGRAM.hint
+            return msgspec.structs.replace(_STOPS_PROGRAM, hint=hint, params={**params, **inner})
         said = _STOPS_BEHIND if behind else _STOPS
         if self.raised is not None:
             said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
@@ -118,6 +124,12 @@ _STOPS_TODAY = Message(
     text="With this Paddle the training would stop in {file}, line {line}: {error}",
     hint="{step} The figure is of the training with that cast. Submitted as it is, the job ends there.",
 )
+_STOPS_PROGRAM = Message(
+    code="would_stop",
+    text="What cell {cell}, line {line} runs would stop in {file}, line {inner_line}: {error}",
+    hint="Correct it there and estimate again. Submitted as it is, the job goes on behind it, without that training.",
+)
+_PROGRAM_KNOWN_STEP = "{step} Submitted as it is, the job goes on behind it, without that training."
 _STOPS_WITHOUT_DEVICE = Message(
     code="would_stop_without_device",
     text="On the CPU the notebook would stop in cell {cell}, line {line}: {error}",
@@ -160,6 +172,9 @@ _STOPS_SOMEWHERE = Message(
 )
 _OF_SCRIPT = {
     _STOPS.text: Message(code="script", text="The script would stop in line {line}: {error}"),
+    _STOPS_PROGRAM.text: Message(
+        code="script", text="What line {line} runs would stop in {file}, line {inner_line}: {error}"
+    ),
     _STOPS_CHANGED.text: Message(code="script", text="The script would stop {changed} in line {line}: {error}"),
     _STOPS_BEHIND.text: Message(
         code="script", text="The training step runs; after it the script would stop in line {line}: {error}"

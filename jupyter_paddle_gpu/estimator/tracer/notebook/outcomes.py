@@ -119,6 +119,9 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if graphs.where is not None and (graphs.is_on or not is_open):
         runtime.note("static_graph", cell=graphs.where[0] + 1, line=graphs.where[1])
         return {"status": "static_graph", **_shared(runtime, run), "questions": [], **versions()}
+    if run is not None and run.found.program_stop is not None and not run.found.questions:
+        run.found.stop = run.found.program_stop
+        return _stopped(runtime, run)
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
     if run is not None and run.found.failures and not run.found.questions and not is_of_data:
         run.found.questions.append(run.found.failures[0])

@@ -186,7 +186,7 @@ def test_what_an_epoch_leaves_alive_is_in_the_next_one(traced):
 def test_a_script_that_fails_is_told_of_by_its_own_error(traced):
     """Not by that of the program which looks at its exit status."""
     row = traced["fails"]
-    assert row["status"] == "needs_input"
+    assert row["status"] == "would_stop"
     assert "(fails.py, line 2)" in row["questions"][0][1]["message"]
 
 

@@ -65,8 +65,10 @@ class Findings:
         self._is_known_to_optimize = any(map(_optimizes, self.sources))
         self.starts_a_training = False
         """Whether a program that may train was started."""
-        self._command: tuple[int, str] | None = None
-        """Of a program that has just failed: the line that runs it, and where it failed."""
+        self._command: tuple[int, str, int] | None = None
+        """Of a program that has just failed: the line that runs it, and file and line where it failed."""
+        self.program_stop: dict[str, Any] | None = None
+        """Where the first program that a cell runs would end with an error; the notebook goes on behind it."""
 
     def begin(self, session: Tensors) -> None:
         """Tell which session the cells run in."""
@@ -95,7 +97,7 @@ class Findings:
 
     def program_failed(self, cell: dict[str, Any], line: int, file: str, problem: BaseException) -> None:
         """A program's error ends that program alone; it is told of at the line that runs the program."""
-        self._command = (line, f"{Path(file).name}, line {line_of(problem, file)}")
+        self._command = (line, Path(file).name, line_of(problem, file))
         self.ended(cell, problem)
         self._command = None
 
@@ -164,6 +166,9 @@ class Findings:
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
         if self._asks_outside(cell, problem):
+            return
+        if usage := outside.usage_of(problem):
+            self.ended(cell, usage)
             return
         if (handled := outside.behind_exit(problem)) is not None:
             self.ended(cell, handled)
@@ -262,6 +267,8 @@ class Findings:
         if self._ends_the_job(cell, problem):
             self.stop = stop
             self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
+        elif self._command is not None and self.program_stop is None and self._ends_its_program(cell, problem):
+            self.program_stop = {**stop, "raised": None, "file": self._command[1], "file_line": self._command[2]}
         elif self._ends_the_job(cell, problem, told=True):
             self.stop_if_told = self.stop_if_told or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
@@ -270,11 +277,16 @@ class Findings:
     def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
         goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
+        return not goes_on and self._ends_its_program(cell, problem, told=told)
+
+    def _ends_its_program(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
+        """Whether the program that runs, the notebook or one that it starts, ends here: nothing before it was missing
+        or passed by."""
         passed_by = any(one.get("hides") for one in self._cells if one["index"] <= cell["index"])
         asked = [*self.questions, *self.late_questions, *self.failures]
         is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
         hangs_on_data = bool(self._data.passed) and not stops.is_by_type(problem)  # helpers pass by what nobody asks
-        is_first = not goes_on and (is_of_data or not (asked or hangs_on_data))
+        is_first = is_of_data or not (asked or hangs_on_data)
         return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
 
     def _has_step(self) -> bool:
@@ -284,8 +296,10 @@ class Findings:
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
         line = line_of(problem, call_stack.cell_name(cell["index"]))
         if self._command is not None:
-            line, inside = self._command
-            params = {**params, "message": f"{params['message']} ({inside})"} if "message" in params else params
+            line, file, inner = self._command
+            params = (
+                {**params, "message": f"{params['message']} ({file}, line {inner})"} if "message" in params else params
+            )
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line}
         return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}

@@ -9,7 +9,7 @@ import ast
 import linecache
 import os
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -84,6 +84,18 @@ def arguments_of(problem: BaseException) -> list[str]:
             return [destination(name.split("/")[-1]) for name in names.split(", ")] if found else []
         step = step.tb_next
     return []
+
+
+def usage_of(problem: BaseException) -> ArgumentError | None:
+    """What a parser says of a command line that it does not take (`unrecognized arguments: --widht 300`), in place of
+    the exit that it says it by."""
+    step = problem.__traceback__ if isinstance(problem, SystemExit) and problem.__context__ is None else None
+    while step is not None:
+        message = step.tb_frame.f_locals.get("message")
+        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
+            return ArgumentError(None, message).with_traceback(problem.__traceback__)
+        step = step.tb_next
+    return None
 
 
 def _left_out(problem: BaseException) -> Iterator[str]:

@@ -15,6 +15,7 @@ import difflib
 import re
 import sys
 import traceback
+from argparse import ArgumentError
 from types import TracebackType
 from typing import Any
 
@@ -116,6 +117,8 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
+    if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
+        return not any(mark in str(problem) for mark in "${")
     if not session.assumed.isdisjoint((CUT,) if told else (SIZES, SELECTED, CUT)):
         return False
     return session.is_refusal(problem) or is_of_types(problem) or bool(_BY_DIMENSIONS.search(str(problem)))

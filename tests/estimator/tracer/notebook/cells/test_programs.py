@@ -72,6 +72,12 @@ NOTEBOOKS = {
         "!python broken.py",
         CELL,
     ),
+    "refused": (
+        "%%writefile broken.py\n" + CELL.replace("nn.Linear(width, 1)", "nn.Linear(width + 1, 1)"),
+        "\n!python broken.py --width 300",
+    ),
+    "misspelt": ("%%writefile train.py\n" + CELL.replace(f"{ARGUMENTS.split()!r}", ""), "!python train.py --widht 300"),
+    "not filled in": ("!cd sub && python train.py --width $nobody",),
     "only failing": ("%%writefile broken.py\nimport paddle\nwidth = 1 / 0", "\n!python broken.py"),
     "missing": ("import paddle\n!python nowhere.py",),
 }
@@ -84,7 +90,7 @@ for name, request in json.load(sys.stdin).items():
     found = tracer.trace_notebook(request)
     trainings = [found, *found.get("others", ())] if found["status"] == "ok" else []
     row = {"status": found["status"], "sizes": {one["id"]: peak(one, "cpu") for one in trainings}}
-    row["where"] = found.get("where")
+    row["where"], row["stop"] = found.get("where"), found.get("stop")
     row["questions"] = [(one["why"], one["cell"], one["line"]) for one in found["questions"]]
     print(json.dumps([name, row]))
 """
@@ -130,6 +136,22 @@ def test_a_training_stands_where_its_command_does(traced: dict) -> None:
 def test_two_programs_are_two_trainings_and_the_first_is_over(name: str, traced: dict) -> None:
     assert len(traced[name]["sizes"]) == 2
     assert traced[name]["sizes"]["2"] == traced["cell"]["sizes"]["1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "inner", "error"),
+    [
+        ("refused", 2, "loss = net(", "ValueError: (InvalidArgument)"),
+        ("misspelt", 1, "parse_args(", "ArgumentError: unrecognized arguments"),
+    ],
+)
+def test_where_a_script_would_stop_is_told(name: str, line: int, inner: str, error: str, traced: dict) -> None:
+    stop = traced[name]["stop"]
+    assert traced[name]["status"] == "would_stop"
+    assert (stop["cell"], stop["line"]) == (1, line)
+    assert inner in CELL.splitlines()[stop["file_line"] - 1]
+    assert stop["error"].startswith(error)
+    assert traced["not filled in"]["status"] == "needs_input"  # a shell may know that name
 
 
 def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:
