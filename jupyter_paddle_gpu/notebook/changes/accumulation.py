@@ -6,6 +6,7 @@ import ast
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
+from .counted_loop import lengthen
 from .program import Program, RefusedError
 from .training_step import Step, step_of
 
@@ -83,6 +84,7 @@ def _by_hand(program: Program, steps: int) -> None:
     for one in before:
         cell.delete(one)
     cell.wrap(updated, f"if next({counter}) % {steps} == 0:")
+    lengthen(program, step.backward, steps)
 
 
 def _goes_with_update(program: Program, statement: ast.stmt, step: Step) -> bool:
