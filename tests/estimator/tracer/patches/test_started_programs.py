@@ -149,6 +149,7 @@ for name, source in sources.items():
     found = tracer.trace_notebook({"cells": cells, "folder": folder, "wall_seconds": 20.0})
     row = {key: found.get(key) for key in ("status", "batch_size", "parameters")}
     row["questions"] = [[q["why"], q["params"]] for q in found["questions"]]
+    row["stop"] = found.get("stop")
     row["bytes"] = sum(storage[0] for storage in found.get("storages", ()))
     row["notes"] = [note["code"] for note in found["notes"]]
     print(json.dumps([name, row]), flush=True)
@@ -187,7 +188,7 @@ def test_a_script_that_fails_is_told_of_by_its_own_error(traced):
     """Not by that of the program which looks at its exit status."""
     row = traced["fails"]
     assert row["status"] == "would_stop"
-    assert "(fails.py, line 2)" in row["questions"][0][1]["message"]
+    assert (row["stop"]["file"], row["stop"]["file_line"]) == ("fails.py", 2)
 
 
 def test_what_is_no_script_is_refused_as_before(traced):
