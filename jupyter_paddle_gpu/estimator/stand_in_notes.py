@@ -10,6 +10,12 @@ STAND_INS = (
         text="The data set {name} is not on this machine; samples of its published shape stand for it.",
     ),
     Message(
+        code="words_made_up",
+        text="The texts of {name} are made up: a vocabulary that the program counts in them is assumed, of at most "
+        "{characters} Chinese characters or {words} words.",
+        hint="Where an embedding or an output is as large as that vocabulary, put its true size into the cells.",
+    ),
+    Message(
         code="environment_stand_in",
         text="The module {module} is not here; {name} stands in by its published spaces, with episodes of {steps} "
         "steps.",

@@ -1,7 +1,8 @@
 """PaddleNLP's `load_dataset` without its files: sentences of the published number, columns and classes stand in.
 
 What a text says is not known; it has as many words (Chinese: characters) as such texts have on average, so that a
-padded batch has the length of the mean and a batch that is cut at `max_seq_length` is no longer than that.
+padded batch has the length of the mean and a batch that is cut at `max_seq_length` is no longer than that. Words
+differ, as far as a vocabulary commonly has them, and a note says so where a program goes through them.
 """
 
 from __future__ import annotations
@@ -121,8 +122,16 @@ _BLOCK = 128
 """Samples of which a transformation of whole batches is made once: all of them are alike but for their classes."""
 
 
-def _text(row: Texts) -> str:
-    return "中" * row.length if row.is_chinese else " ".join(["word"] * row.length)
+CHARACTERS, WORDS = 5_000, 10_000
+"""Of how many different ones Chinese and English texts are made up, as far as a block has so many: a vocabulary that a
+program counts in them is as large. Assumed."""
+
+
+def _text(row: Texts, number: int) -> str:
+    places = range(number * row.length, (number + 1) * row.length)
+    if row.is_chinese:
+        return "".join(chr(0x4E00 + at % CHARACTERS) for at in places)
+    return " ".join(f"word{at % WORDS}" for at in places)
 
 
 _FIXED: dict[str, Callable[[Texts, str], Any]] = {
@@ -143,7 +152,7 @@ _FIXED: dict[str, Callable[[Texts, str], Any]] = {
 
 def _sample(row: Texts, number: int, *, is_answered: bool) -> dict[str, Any]:
     """One sample; `is_answered`: with its class, as a number where the classes are listed."""
-    text, columns = _text(row), row.columns.split()
+    text, columns = _text(row, number), row.columns.split()
     found = {column: _FIXED[column](row, text) if column in _FIXED else text for column in columns}
     if "tokens" in found:
         return {**found, "labels": [len(row.labels) - 1] * row.length}
@@ -160,6 +169,9 @@ class MapDataset(paddle.io.Dataset):  # type: ignore[misc]
         made: samples by their number, as many as differ.
         count: how many there are.
     """
+
+    name = ""
+    """By which it is known; empty where the program's own function has read it."""
 
     def __init__(self, made: Any, count: int | None = None, label_list: Any = None, **_: Any) -> None:
         super().__init__()
@@ -180,6 +192,13 @@ class MapDataset(paddle.io.Dataset):  # type: ignore[misc]
 
     def __len__(self) -> int:
         return self._count
+
+    def __iter__(self) -> Iterator[Any]:
+        """A program that goes through all of them may count words."""
+        session = current()
+        if session is not None and self.name:
+            session.note("words_made_up", name=self.name, characters=CHARACTERS, words=WORDS)
+        return (self[number] for number in range(self._count))
 
     def map(self, fn: Callable[[Any], Any], lazy: bool = True, batched: bool = False, num_workers: int = 0) -> Any:
         """Transform every sample; a function of whole batches may make more of them."""
@@ -229,6 +248,8 @@ def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
         raise ValueError(message)
     session.note("dataset_stand_in", name=f"{known} ({part})" if part else known)
     found = [_made(row, one) for one in asked]
+    for one in found:
+        one.name = known
     return found[0] if len(found) == 1 else found
 
 

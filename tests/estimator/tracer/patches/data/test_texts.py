@@ -54,6 +54,8 @@ def traced(run_child):
             "train, dev = load_dataset(", "train = dev = load_dataset("
         )
     )
+    counted = "words = {word for one in train for word in one['text']}\ncounts = 0, len(words)\n"
+    sources["counted"] = sources["chnsenticorp"].replace("counts = len(train), len(dev)\n", counted)
     sources["other"] = TRAINED.format(name="'nobody_knows_this'", dev="dev", text="text", label="0")
     return run_child("trace", sources)
 
@@ -70,6 +72,16 @@ def test_a_name_stands_in_by_its_columns_and_counts(traced, name):
 
 def test_the_programs_own_reader_is_read(traced):
     assert (traced["own"]["status"], traced["own"]["inputs"]) == ("ok", ["int64[8, 3]", "int64[8]"])
+
+
+def test_a_vocabulary_that_is_counted_is_as_large_as_one_and_is_told_of(traced):
+    """It was one character, and the embedding's size without a word of it."""
+    row = traced["counted"]
+    assert row["status"] == "ok"
+    grown = (5_000 - 1_200) * 4 * 4  # bytes of the embedding's rows beside those of the one with `len(dev)` rows
+    assert row["peak"] - traced["chnsenticorp"]["peak"] >= 3 * grown
+    assert "words_made_up" in row["notes"]
+    assert "words_made_up" not in traced["chnsenticorp"]["notes"]
 
 
 def test_another_name_needs_the_package_or_its_data(traced):
