@@ -41,6 +41,7 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
 """Calls that call a function which they are given, commonly several times."""
+_NAMED = (ast.Name, ast.Subscript, ast.Call)
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -105,7 +106,10 @@ class Sites:
                 elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                     self._lines[node.targets[0].id] = _scripts_in(node.value)
                 elif isinstance(node, ast.ClassDef):
-                    self._methods |= {one.name for one in node.body if isinstance(one, _SEPARATE[:2])}
+                    methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
+                    self._methods |= {one.name for one in methods}
+                    # `Experiment(width)` runs its `__init__`.
+                    self._functions[node.name] = [one for one in methods if one.name == "__init__"]
         self.all = [
             Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
             for cell, tree in trees
@@ -136,7 +140,8 @@ class Sites:
             return Holding()
         if isinstance(node, _LOOPS):
             body = self._each(node.body).repeated()
-            return body | self._each(node.orelse)
+            began = self.held(node.test if isinstance(node, ast.While) else node.iter)
+            return began | body | self._each(node.orelse)
         if isinstance(node, _COMPREHENSIONS):
             return self._each(children(node)).repeated()
         if isinstance(node, ast.If):
@@ -176,6 +181,8 @@ class Sites:
             return Holding(makes=True)
         if name == COMMAND:
             return self._of_command(call.args)
+        if name not in self._functions and "__call__" in self._functions and isinstance(call.func, _NAMED):
+            name = "__call__"  # of an object of the code's own, for all that is known
         if name in STARTERS and (scripts := self._scripts_of(call)):
             return self._each_of(scripts)
         own = name in self._functions and any(_takes(one, call) for one in self._functions[name])

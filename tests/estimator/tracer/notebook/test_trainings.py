@@ -93,6 +93,37 @@ print(await run(300))
 #---
 assert await run(900) == 4
 """,
+    "objects": HEAD
+    + """
+class Experiment:
+    def __init__(self, width):
+        self.model = net(width)
+    def __call__(self):
+        return train(self.model, adam(self.model))
+class Run:
+    def __init__(self, width):
+        self.steps = len(Experiment(width)())
+experiments = [Experiment(300), Experiment(900)]
+for one in experiments:
+    one()
+#---
+for width in (20, 2000):
+    Run(width)
+""",
+    "generator": HEAD
+    + """
+def steps(model, optimizer):
+    for step in range(4):
+        loss = F.cross_entropy(model(paddle.rand([16, 8])), paddle.zeros([16, 1], 'int64'))
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        yield step
+for width in (300, 900):
+    model = net(width)
+    for step in steps(model, adam(model)):
+        print(step)
+""",
     "folds": HEAD
     + """
 kept = []
@@ -135,7 +166,7 @@ train(other, adam(other))
 """,
 }
 """Notebooks whose last training, in the order of the code, is the one to compare."""
-STEPS = {"two_fits": 22, "own fit": 22, "comprehension": 16, "settings": 12, "folds": 12, "short": 5}
+STEPS = {"two_fits": 22, "own fit": 22, "comprehension": 16, "objects": 16, "settings": 12, "folds": 12, "short": 5}
 ALSO = {
     "adversaries": HEAD
     + """
@@ -213,6 +244,8 @@ def test_rounds_of_one_training_are_one(measured: Measured) -> None:
             "functions": 2,
             "own fit": 2,
             "comprehension": 4,
+            "objects": 4,
+            "generator": 2,
             "awaited": 2,
             "settings": 3,
             "folds": 1,
