@@ -34,6 +34,7 @@ def instantiate(group: Any) -> None:
     group._is_instantiate = True
 
 
+AWAITED = "events_to_wait"
 divide, place = Engine._parallel_pir, core.reshard
 
 
@@ -50,6 +51,8 @@ def divided(engine: Any, mode: str) -> None:
     for program in programs:
         with paddle.static.program_guard(program):
             for operation in list(program.global_block().ops):
+                if operation.has_attr(AWAITED):  # what another part of the plan sends or receives: here it is made
+                    operation.set_str_array_attr(AWAITED, [])
                 if operation.name() in STAND_INS:
                     STAND_INS[operation.name()](operation)
 
