@@ -13,6 +13,8 @@ from ..program.templates import Step, slots_of
 STAND_IN = "float64"
 NO_CAST = "stands_for_no_cast"
 """Marks a cast that only a CPU's kernels need."""
+OUT_OF_PLACE = "stands_for_one_out_of_place"
+"""Marks what stands for an operator that a CPU has no kernel of, and that writes over no operand."""
 
 
 def retype(steps: Sequence[Step], metas: dict[int, Any], low: str | None) -> None:

@@ -15,7 +15,7 @@ from paddle.base import core
 
 from ..program.reader import Reader
 from ..program.templates import Operand, Step, slots_of
-from .low_precision import NO_CAST, retype
+from .low_precision import NO_CAST, OUT_OF_PLACE, retype
 from .rebuilding import constant, twin
 
 PLACED = frozenset(("pd_op.data", "pd_op.feed"))
@@ -328,7 +328,7 @@ def _is_decided(one: Instruction, seen: _Reuse, target: str) -> bool:
         seen.inputs.update(slot for slots in one.step.takes for slot in slots)
         seen.outputs.update(slot for slots in one.step.gives for slot in slots)
         return True
-    return name in _NEVER or not hasattr(core.pir.ops, name + "_")
+    return name in _NEVER or one.operation.has_attr(OUT_OF_PLACE) or not hasattr(core.pir.ops, name + "_")
 
 
 def _pairs(one: Instruction, index: int, seen: _Reuse) -> dict[int, int]:

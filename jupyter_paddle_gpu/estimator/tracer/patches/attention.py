@@ -7,10 +7,11 @@ attention for float16, and keeps as much.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import paddle
@@ -118,3 +119,21 @@ def chosen_for(session: Session) -> Iterator[None]:
     finally:
         for owner, name, original in before:
             setattr(owner, name, original)
+
+
+@contextmanager
+def asked_by_layers(session: Session) -> Iterator[None]:
+    """A layer that Paddle translates into a program, while the trace is paused, hears what it hears elsewhere of CUDA,
+    and takes the attention that it has there; Paddle's own modules are told the truth."""
+    original = paddle.is_compiled_with_cuda
+
+    @wraps(original)
+    def has_cuda() -> bool:
+        asking = str(sys._getframe(1).f_globals.get("__name__"))
+        return bool(original()) if asking.partition(".")[0] == "paddle" else session.target == "gpu"
+
+    paddle.is_compiled_with_cuda = has_cuda
+    try:
+        yield
+    finally:
+        paddle.is_compiled_with_cuda = original

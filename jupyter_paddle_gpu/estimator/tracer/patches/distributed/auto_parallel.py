@@ -223,7 +223,7 @@ def _build(session: Tensors, original: Callable[..., Any], self: Any, *args: Any
     if asked.enable and session.target != "gpu":  # a CPU casts nothing
         session.note("auto_parallel_types", dtype=asked.dtype)
         _refuse(session)
-    with auto_casting(asked):
+    with auto_casting(asked), attention.asked_by_layers(session):
         return _for_real(session, original, self, *args, **kwargs)
 
 

@@ -20,7 +20,7 @@ from paddle.base import core
 
 from ...eager import amp
 from ...graphs import gpu_operators
-from ...graphs.low_precision import NO_CAST, STAND_IN
+from ...graphs.low_precision import NO_CAST, OUT_OF_PLACE, STAND_IN
 from ...kernels.registry import rule_of
 from ...memory.dtypes import DATA_TYPE, LOW_PRECISION, VAR_TYPE, name_of
 from ..patch import modules
@@ -45,6 +45,18 @@ _SYMBOLS = {
 _ADDS = frozenset(("add", "add_"))
 """To float32 they add the low type as it is: a GPU's kernel takes both (`NeedTypePromotion` of `type_promotion.h`)."""
 _NAMES = frozenset({*LOW_PRECISION, STAND_IN})
+_softmax: Callable[..., Any] = _C_ops.softmax
+
+
+def _masked_softmax(x: Any) -> Any:
+    """On a GPU it keeps and returns what softmax does."""
+    made = _softmax(x, -1)
+    made.get_defining_op().set_bool_attr(OUT_OF_PLACE, True)
+    return made
+
+
+_ON_GPUS: dict[str, Callable[..., Any]] = {"fused_softmax_mask_upper_triangle": _masked_softmax}
+"""Stand for operators that a CPU has no kernel of."""
 
 
 class StandIn:
@@ -115,6 +127,7 @@ class StandIn:
     def _operator(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
         if gpu_operators.form_of(name) is not None:
             original = self._built(name, original)
+        original = _ON_GPUS.get(name, original)
 
         def operator(*args: Any, **kwargs: Any) -> Any:
             args, kwargs = self._meant(args), self._meant(kwargs)

@@ -93,6 +93,40 @@ def test_the_program_is_paddles_own_where_a_cpu_builds_it(built, name):
     assert stood == own
 
 
+MASKED = script(mesh="[0]", optimizer=SGD).replace(
+    MLP.format(up=WHOLE, down=WHOLE),
+    """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(64, 256), nn.Linear(256, 10)
+    def forward(self, x):
+        scores = self.up(x).reshape([1, 1, 64, 64]) * 2
+        if paddle.is_compiled_with_cuda():
+            scores = paddle.incubate.softmax_mask_fuse_upper_triangle(scores)
+        else:
+            scores = F.softmax(scores + paddle.triu(paddle.ones([64, 64]) * -1e4, 1))
+        return self.down(scores.reshape([16, 256]))
+""",
+)
+BUILT = (
+    BOTH.partition("for name, source")[0]
+    + """
+for name, source in sources.items():
+    print(json.dumps([name, trace(source)]))
+"""
+)
+
+
+def test_a_layer_takes_the_masked_softmax_that_a_gpu_has(run_code):
+    """It writes over no operand, as softmax itself would."""
+    status, built = run_code(BUILT, {"masked": MASKED})["masked"]
+    assert status == "ok"
+    (writes,) = [writes for name, _, writes, _ in built[0] if name == "softmax"]
+    assert writes == []
+    assert not {"triu", "full"} & {name for name, metas, _, _ in built[0] if [[64, 64], "float32"] in metas}
+
+
 ON_GPU = {
     "float16": half(LAYER_NORM, "O2", "float16", ADAMW, more=GRADIENTS),
     "merged": half(
