@@ -6,16 +6,29 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
-from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import hybrid_parallel_optimizer
+from paddle.distributed.fleet.meta_optimizers.dygraph_optimizer import (
+    dygraph_sharding_optimizer,
+    hybrid_parallel_optimizer,
+)
+from paddle.distributed.fleet.utils import mix_precision_utils
 
 from ..eager.tensors import Tensors
 from ..program.scratch import without_call_stacks
 from ..session import Session
+from ..step.changes import Changes
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
 from .patch import Patch
 
 _UPDATES = ("step", "minimize")
+_OF_FLEET = (
+    (hybrid_parallel_optimizer.HybridParallelOptimizer, (*_UPDATES, "_step")),
+    (mix_precision_utils.MixPrecisionOptimizer, _UPDATES),
+)
+"""Updates of what fleet wraps an optimizer in: `_step` is what PaddleNLP's trainer calls, and gradients in float32 are
+applied without the wrapped one's `step`."""
+_CLEARS_WIDE = (mix_precision_utils.MixPrecisionOptimizer, dygraph_sharding_optimizer.DygraphShardingOptimizer)
+"""They clear gradients in float32 that are kept beside the parameters (`main_grad`)."""
 _ALLOCATIONS = ("_add_accumulator", "_create_master_weight", "_create_global_learning_rate")
 
 
@@ -64,6 +77,11 @@ def _create(session: Session, original: Callable[..., Any], optimizer: Any, *arg
     session.of(StepWatch).created(optimizer)
 
 
+def _clear(session: Session, original: Callable[..., Any], optimizer: Any, set_to_zero: bool = True) -> None:
+    asked = session.of(Changes).set_to_zero
+    original(optimizer, set_to_zero if asked is None else asked)
+
+
 def patches() -> Iterator[Patch]:
     """Of every optimizer what it defines itself (`AdamW.__init__` calls no other); of fleet's the updates."""
     base = paddle.optimizer.Optimizer
@@ -75,8 +93,9 @@ def patches() -> Iterator[Patch]:
         yield from (Patch(kind, name, _allocate) for name in _ALLOCATIONS if name in vars(kind))
         if "__init__" in vars(kind):
             yield Patch(kind, "__init__", _create)
-    hybrid = hybrid_parallel_optimizer.HybridParallelOptimizer
-    yield from (Patch(hybrid, name, _update) for name in _UPDATES if name in vars(hybrid))
+    for kind, names in _OF_FLEET:
+        yield from (Patch(kind, name, _update) for name in names if name in vars(kind))
+    yield from (Patch(kind, "clear_grad", _clear) for kind in _CLEARS_WIDE)
 
 
 def _subclasses(kind: Any) -> list[Any]:

@@ -56,3 +56,31 @@ SOURCES = {
 def test_the_peak_is_that_of_real_steps(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["peak"] == steady(peaks)
+
+
+WRAPPED = """
+import paddle
+from paddle import nn
+from paddle.distributed.fleet.utils import mix_precision_utils
+layers = paddle.amp.decorate(nn.Sequential(nn.Linear(400, 400), nn.Linear(400, 10)), level="O2", dtype="bfloat16")
+layers = mix_precision_utils.MixPrecisionLayer(layers, dtype="bfloat16")
+optimizer = paddle.optimizer.AdamW(1e-4, parameters=layers.parameters(), multi_precision=True)
+optimizer = mix_precision_utils.MixPrecisionOptimizer(optimizer)
+x = paddle.rand([4096, 400]).astype("bfloat16")
+for step in range(6):
+    with paddle.amp.auto_cast(level="O2", dtype="bfloat16"):
+        loss = layers(x).astype("float32").mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+BY_HAND = WRAPPED.replace("clear_grad()", "clear_grad(set_to_zero=False)")
+
+
+def test_what_clears_them_is_asked_not_to_zero(run_child):
+    """The wrapper applies them without the optimizer's own `step`, and that is a step."""
+    asked = {"kept": {}, "asked": {"set_to_zero": False}, "by hand": {}}
+    sources = {"kept": WRAPPED, "asked": WRAPPED, "by hand": BY_HAND}
+    rows = run_child("trace", sources, {name: {"target": "gpu", **more} for name, more in asked.items()})
+    assert [row["status"] for row in rows.values()] == ["ok"] * 3
+    assert rows["asked"]["peak"] == rows["by hand"]["peak"] < rows["kept"]["peak"]

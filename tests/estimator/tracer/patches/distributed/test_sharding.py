@@ -213,6 +213,30 @@ def test_what_is_said(measured):
     assert said["fleet"] == ("sharding_1", 2, ["sharded"])
 
 
+WIDE = """
+from paddle.distributed.fleet.utils import mix_precision_utils
+layers = paddle.amp.decorate(layers, level="O2", dtype="bfloat16")
+mix_precision_utils.MixPrecisionLayer(layers, dtype="bfloat16")
+optimizer._multi_precision = True
+optimizer = mix_precision_utils.MixPrecisionOptimizer(optimizer)
+"""
+"""Gradients in float32 beside the parameters, as PaddleNLP's trainer asks for them."""
+
+
+def test_a_step_that_is_taken_by_the_name_that_paddlenlps_trainer_calls(run_child):
+    step = """
+    with paddle.amp.auto_cast(level="O2", dtype="bfloat16"):
+        loss = model(paddle.ones([32, 1000])).astype("float32").mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()"""
+    plain = script(WIDE + GROUPED, start=FLEET, step=step)
+    sources = {"step": plain, "_step": plain.replace("optimizer.step()", "optimizer._step(layers.parameters())")}
+    rows = run_child("trace", sources, {name: {"devices": 2, "target": "gpu"} for name in sources})
+    assert {row["status"] for row in rows.values()} == {"ok"}, rows
+    assert rows["_step"]["peak"] == rows["step"]["peak"]
+
+
 def test_a_single_process_gathers_no_gradients(measured, run_child):
     plain = ALL["parallel"].replace("paddle.DataParallel(layers, comm_buffer_size=4)", "layers").replace(START, "")
     assert measured[1]["alone"]["peak"] == run_child("real", {"plain": plain})["plain"]["peaks"][-1]
