@@ -25,7 +25,8 @@ QUESTIONS: dict[str, Message] = {
         Message(
             code="path_missing",
             text="“{path}” is not where the notebook looks for it.",
-            hint="Name the place where it is; the job looks there too. If it is nowhere, leave this open.",
+            hint="Name the place where it is; the job looks there too. Nothing of that name lies at or below the "
+            "notebook's folder; if it is nowhere, leave this open.",
         ),
         Message(
             code="batch_unseen",
@@ -100,10 +101,19 @@ SOURCES = {
     "near": "Something of that name lies at the place that is suggested.",
     "home": "That is a hosted notebook's home: here it is the notebook's own folder.",
     "documented": "The suggestion is what a command in a document beside the program gives.",
+    "code": "The suggestion is one of those that the program knows by name.",
+    "any": "The suggestion is assumed: nothing in the program says what it is.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
     "published": "The suggestion is the published size of the data that the cells name.",
     "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
     "layer": "The suggestion is what the first layer takes.",
+    "untried": "The suggestion is assumed, and was not tried: the time for it was up.",
     "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",
 }
 """Where a suggestion comes from, in place of a question's next step."""
+UNSUGGESTED = {
+    "batch": "Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1]. Nothing is suggested: "
+    "with each of {tried} that were tried the program ends ({end}).",
+    "value": "Give its value. Nothing is suggested: with each of {tried} that were tried the program ends ({end}).",
+}
+"""Why nothing is suggested where suggestions were tried, by the kind of the question."""

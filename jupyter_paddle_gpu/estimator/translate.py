@@ -14,7 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import QUESTIONS, SOURCES
+from .questions import QUESTIONS, SOURCES, UNSUGGESTED
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, OF_STEPS
 from .trace import TracedNote, TracedQuestion
@@ -342,6 +342,8 @@ def question(traced: TracedQuestion) -> Question:
     why = _sentence(QUESTIONS, traced.why, params)
     if source := SOURCES.get(str(traced.params.get("source"))):
         why = msgspec.structs.replace(why, hint=source)
+    elif traced.suggestion is None and "tried" in traced.params:
+        why = msgspec.structs.replace(why, hint=UNSUGGESTED.get(traced.kind, UNSUGGESTED["value"]))
     return Question(
         name=traced.name,
         kind=traced.kind,

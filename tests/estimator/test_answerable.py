@@ -151,3 +151,18 @@ def test_a_figure_that_nothing_asks_for_is_none_that_is_asked():
     found = service.of_trace(refused, EstimateRequest())
     assert (found.status, found.questions) == ("unsupported", ())
     service.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "why", "said"),
+    [("batch", "batch_unseen", "Name type and shape"), ("value", "argument_missing", "Give its value.")],
+)
+def test_a_question_without_a_suggestion_says_what_was_tried(kind, why, said):
+    tried = {"tried": 4, "end": "ValueError: no rows"}
+    question = TracedQuestion(name="rows", kind=kind, why=why, cell=0, line=1, params=tried)
+    service = EstimateService()
+    (asked,) = service.of_trace(Trace(status="needs_input", questions=(question,)), EstimateRequest()).questions
+    assert asked.suggestion is None
+    assert asked.why.render_hint().startswith(said)
+    assert asked.why.render_hint().endswith("with each of 4 that were tried the program ends (ValueError: no rows).")
+    service.close()

@@ -30,6 +30,7 @@ from ...undecided.descriptions import described, is_description
 from ...undecided.needs import BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
 from ..questions.wording import refused
+from ..removed import is_removed
 from ..sites import STEPS, name_of
 from ..syntax import nodes, parsed
 from .statements import bound_by, tensors_made, type_said
@@ -52,7 +53,7 @@ def is_of_data(problem: BaseException) -> bool:
         return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
     if refused(problem) is not None:
         return True
-    if not isinstance(problem, Exception) or is_of_types(problem):
+    if not isinstance(problem, Exception) or is_of_types(problem) or is_removed(problem):
         return False
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 

@@ -17,11 +17,12 @@ from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ..dead import settled
-from ..questions import documented, paths
+from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
 from ..reached import reached
+from ..removed import is_removed
 from ..sites import Sites
 from . import absorbing, behind, outside, stops
 
@@ -157,11 +158,14 @@ class Findings:
         ]  # fmt: skip
         if outside.awaits_input(problem):
             found.append(("value", "input_missing", question["name"] or outside.INPUT))
-        parser = self._session.of(outside.Parsers).last
+        statement, parser = outside.statement(cell["source"], question["line"]), self._session.of(outside.Parsers).last
         for kind, why, name in found:
-            candidates = documented.arguments(name, parser) if why == "argument_missing" else []
-            own = {"candidates": candidates} if candidates else {}
-            self.ask({**question, "kind": kind, "why": why, "name": name, **own})
+            candidates = (
+                outer.arguments(name, parser, self.sources) if why == "argument_missing"
+                else outer.environment(name, statement, self.sources) if kind == "environment"
+                else outer.typed(name, statement, self.sources)
+            )  # fmt: skip
+            self.ask({**question, "kind": kind, "why": why, "name": name, "candidates": candidates})
         return bool(found)
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
@@ -266,7 +270,7 @@ class Findings:
         stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
         if self._ends_the_job(cell, problem):
             self.stop = stop
-            self.is_refused = self._session.is_refusal(problem) and not stops.is_removed(problem)
+            self.is_refused = self._session.is_refusal(problem) and not is_removed(problem)
         elif self._command is not None and self.program_stop is None and self._ends_its_program(cell, problem):
             self.program_stop = {**stop, "raised": None, "file": self._command[1], "file_line": self._command[2]}
         elif self._ends_the_job(cell, problem, told=True):

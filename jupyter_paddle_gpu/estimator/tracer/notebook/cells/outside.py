@@ -31,7 +31,7 @@ def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
         return [str(problem.args[0])]
     if not isinstance(problem, (TypeError, AttributeError, ValueError)):
         return []
-    return [name for name in environment_names([_statement(source, line)]) if name not in os.environ]
+    return [name for name in environment_names([statement(source, line)]) if name not in os.environ]
 
 
 def environment_names(sources: Iterable[str]) -> list[str]:
@@ -64,7 +64,7 @@ def _is_environment(node: ast.expr) -> bool:
     )
 
 
-def _statement(source: str, line: int) -> str:
+def statement(source: str, line: int) -> str:
     """The innermost statement at a line."""
     statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
     here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
@@ -104,7 +104,7 @@ def _left_out(problem: BaseException) -> Iterator[str]:
     while step is not None:
         names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
         source = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
-        for node in nodes(_statement(source, step.tb_lineno)):
+        for node in nodes(statement(source, step.tb_lineno)):
             match node:
                 case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
                     if getattr(names[name], attr, "") is None:

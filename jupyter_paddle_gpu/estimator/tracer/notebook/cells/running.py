@@ -30,6 +30,7 @@ from ..evaluations import keeps_results
 from ..questions import paths
 from ..questions.answers import Answers
 from ..questions.wording import out_of_time
+from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
 from . import absorbing, changing, outside, wanting, within
@@ -240,6 +241,8 @@ class CellRun:
                     rest = None
                 if rest is None or self._deadline.stopped or self._session.of(StepWatch).rest.is_on:
                     raise
+                if (error := named_in(problem)) is not None:
+                    raise error from None
                 self._stopped(cell, problem)
                 absorbing.forget_written(problem)
                 statement = own[rest - 1]
@@ -270,6 +273,8 @@ class CellRun:
         is_refusal = absorbing.is_refusal(problem, self._session)
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
+        if (error := named_in(problem)) is not None:
+            raise error
         index = absorbing.cell_of(problem) if variants.present() is None else None  # what is made up tells nothing
         for cell in (one for one in self.cells if one["index"] == index):
             self._stopped(cell, problem)

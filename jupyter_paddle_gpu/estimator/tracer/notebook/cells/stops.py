@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from ... import call_stack
-from ...patches.absent_modules import AbsentModules, is_gone
+from ...patches.absent_modules import AbsentModules
 from ...patches.data.loaders import Loaders
 from ...patches.data.own_datasets import names_absent_path
 from ...session import CUT, SELECTED, SIZES, Session
@@ -28,6 +28,7 @@ from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ..questions import wording
 from ..questions.wording import said
+from ..removed import is_removed
 from .absorbing import is_of_types
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
@@ -53,10 +54,6 @@ _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
 """What Python says of a call with an argument too few, or with one that there is not; too many may be items of data."""
-_REMOVED = re.compile(
-    r"^module '(numpy|paddle|pandas|scipy)[\w.]*' has no attribute|\(InvalidType\) Type promotion only support"
-)
-"""What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
 """What Python says of a tensor, among others, that is taken apart into names."""
 _NEAR = 0.75
@@ -98,7 +95,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, told=told)
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
-    if is_outer and not is_typed:
+    if is_outer and not (is_typed or is_removed(problem)):
         return False
     if is_typed or isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
@@ -133,12 +130,6 @@ def only_on_gpus(problem: BaseException, session: Session) -> str:
 def is_by_type(problem: BaseException) -> bool:
     """Whether it is raised whatever the numbers are."""
     return isinstance(problem, _BY_TYPE)
-
-
-def is_removed(problem: BaseException) -> bool:
-    """Whether it hangs on types and names alone."""
-    is_named = isinstance(problem, (AttributeError, TypeError)) and _REMOVED.search(str(problem)) is not None
-    return is_named or is_gone(problem)
 
 
 def _is_missing_beside(problem: BaseException) -> bool:

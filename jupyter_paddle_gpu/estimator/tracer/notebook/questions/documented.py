@@ -14,7 +14,7 @@ from typing import Any
 
 from ...session import paused
 
-DOCUMENTED, NEAR, CELLS = "documented", "near", "cells"
+DOCUMENTED, NEAR, CODE = "documented", "near", "code"
 _DOCUMENTS = ("README*", "readme*", "*.md", "*.sh", "*.bat", "scripts/*.sh", "script/*.sh", "docs/*.md")
 _CONFIGURES = re.compile(
     r"(?i)(^|_)(c|cfg|conf|config|configs|yaml|yml|opts?|settings?|param|params|hparams)(_|$)|config"
@@ -55,6 +55,14 @@ def in_place_of(path: str, parser: ArgumentParser | None) -> tuple[str, list[tup
     return (name, list(found.items())) if found else None
 
 
+def variables(name: str) -> list[tuple[str, str]]:
+    """Values of an environment variable that documents set: `BATCH=32 python train.py`, `export BATCH=32`."""
+    with paused():
+        set_to = re.compile(rf"""(?<![\w-]){re.escape(name)}=["']?([^\s"'`;|&]+)""")
+        given = [value for text in _texts() for value in set_to.findall(text) if _is_plain(value)]
+    return [(value, DOCUMENTED) for value in dict.fromkeys(given)][:_MOST]
+
+
 def _is_same(default: Any, path: str) -> bool:
     return isinstance(default, str) and default != "" and Path(default).absolute() == Path(path).absolute()
 
@@ -69,7 +77,7 @@ def _found(name: str, parser: ArgumentParser | None) -> Iterator[tuple[Any, str]
     typed = list(_typed(name, parser, action))
     yield from ((value, DOCUMENTED) for value in sorted(typed, key=lambda one: not _is_there(one)))
     if action is not None and action.choices:
-        yield from ((one, CELLS) for one in list(action.choices)[:_MOST] if isinstance(one, (str, int, float)))
+        yield from ((one, CODE) for one in list(action.choices)[:_MOST] if isinstance(one, (str, int, float)))
     elif _CONFIGURES.search(name):
         yield from ((str(file), NEAR) for file in _configurations())
 

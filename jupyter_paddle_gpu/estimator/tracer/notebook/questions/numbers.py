@@ -81,10 +81,15 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     yield from ((number, PUBLISHED if is_whole else ASSUMED) for number, is_whole in published(need, found.text))
     if (_OF_WORDS.search(need.name) and found.counts_characters) or _OF_SIGNS.search(need.name):
         yield SIGNS if _CHINESE.search(found.text) and not found.counts_characters else CHARACTERS, ASSUMED
-    by_name = next((number for kind, number in _BY_NAME if kind.search(need.name)), None)
-    if by_name is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
-        by_name = _BY_LAYER.get(need.sizes)
-    yield by_name or ENTRIES, ASSUMED
+    named = by_name(need.name)
+    if named is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
+        named = _BY_LAYER.get(need.sizes)
+    yield named or ENTRIES, ASSUMED
+
+
+def by_name(name: str) -> int | None:
+    """What a number of a name is assumed to be; None where the name says nothing."""
+    return next((number for kind, number in _BY_NAME if kind.search(name)), None)
 
 
 def fields(found: Hints) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -16,6 +17,8 @@ from .suggestions import HELD, LAYER
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""
+UNTRIED = "untried"
+"""Where a suggestion comes from for which there was no time."""
 FURTHER = 6
 """Suggestions that are tried behind one with which only another question is open: of a batch, one that reaches the step
 is better."""
@@ -56,8 +59,8 @@ def suggested(
         refused: list[tuple[int, Any, str, Result]] = []
         held: tuple[Any, str, Result] | None = None
         last = 0
-        order = Order(question["candidates"])
-        for number, (answer, source) in enumerate(order):
+        order, ends = Order(question["candidates"]), Ends()
+        for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
             if patience.is_over(traced) or not has_time():
                 break
             tried = {**answers, question["name"]: answer}
@@ -73,13 +76,19 @@ def suggested(
             if held is not None and (_rank(held[2], held[1]) == max(_RANKS.values()) or number >= last):
                 break
             order.told(answer, found)
+            ends.told(answer, source, found)
             if source in {HELD, PRINTED} and found["status"] == "would_stop":
                 refused.append((found.get("reached", 0), answer, source, found))
+        if held is None and (alike := ends.alike()) is not None:
+            held = alike
         # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
         if refused and (held is None or held[1] == ASSUMED):
             held = max(refused, key=itemgetter(0))[1:]
         asked.append(question)
         if held is None:
+            if not ends.said():  # there was no time to try one
+                question["suggestion"], question["params"]["source"] = question["candidates"][0][0], UNTRIED
+            question["params"].update(ends.said())
             waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
             break
         answer, source, found = held
@@ -129,6 +138,55 @@ class Order:
                 self._refused.add(given)
             ends.add(end)
         self._fitting += [_of_items(answer, count) for count in _fitting(answer, found)]
+
+
+_LONGEST = 160
+"""Characters of the error that is told of."""
+_OF_TYPES = re.compile(r"type of data|Type promotion|data type|dtype", re.IGNORECASE)
+"""What Paddle says of types that do not go together."""
+
+
+class Ends:
+    """How the program ended with each candidate. Where it ends with all of them in the same place with the same words,
+    the batch is not what these are about: with inputs of other shapes, or for types that do not go together, the
+    program stops there whatever it is given."""
+
+    def __init__(self) -> None:
+        self._tried: list[tuple[Any, str, Result]] = []
+        self._ends: dict[Any, None] = {}
+        self._other = ""
+
+    def told(self, answer: Any, source: str, found: Result) -> None:
+        """What came of a candidate that was tried."""
+        stop = found.get("stop") if found["status"] == "would_stop" else None
+        if answer != self._other:
+            self._ends[None if stop is None else (stop["cell"], stop["line"], stop["error"])] = None
+            self._tried.append((answer, source, found))
+
+    def said(self) -> Result:
+        """How many were tried, and how the program ended with the one that came furthest; nothing where none was."""
+        tried = [one for _, _, one in self._tried]
+        if not tried:
+            return {}
+        best = max(tried, key=lambda one: one.get("reached") or 0)
+        messages = (one["params"].get("message") for one in best["questions"])
+        end = (best.get("stop") or {}).get("error") or next(filter(None, messages), "")
+        return {"tried": len(tried), "end": str(end)[:_LONGEST] or best["status"]}
+
+    def otherwise(self) -> Iterator[Candidate]:
+        """A last candidate, of numbers that are twice as long, where types did not go together with any."""
+        found = self.alike()
+        if found is not None and isinstance(found[0], str) and _OF_TYPES.search(next(iter(self._ends))[2]):
+            self._other = found[0].replace("float32", "float64")
+            yield self._other, ASSUMED
+
+    def alike(self) -> tuple[Any, str, Result] | None:
+        """The first candidate, where the program ends alike with all of them."""
+        if len(self._ends) != 1 or (end := next(iter(self._ends))) is None:
+            return None
+        inputs = {_input(answer) for answer, _, _ in self._tried} - {""}
+        is_of_types = len(self._tried) > 1 and _OF_TYPES.search(end[2]) is not None
+        return self._tried[0] if len(inputs) > 1 or is_of_types else None
 
 
 _ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")

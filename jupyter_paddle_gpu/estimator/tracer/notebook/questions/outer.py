@@ -1,0 +1,152 @@
+"""What a value from outside of the program may be: an argument of its command line, an environment variable, what a
+person types.
+
+Documents beside the program give it, the code compares it with something or looks something up by it, its type and its
+name say which number it is. Where nothing does, any text is as good: a program in which it names a table or a class
+refuses it in a trace, and then nothing is suggested.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from argparse import Action, ArgumentParser
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..sites import name_of
+from ..syntax import nodes
+from . import documented
+from .documented import CODE
+from .numbers import by_name
+
+Candidate = tuple[Any, str]
+ANY = "any"
+"""Where what is suggested is neither said nor looked at by anything."""
+_PATH = re.compile(r"(?i)(^|_)(dir|path|root|folder|file|dataset|data|csv)s?(_|$)|(dir|path|root|folder|file)$")
+"""What arguments are called that name a place."""
+_PLACE = "data"
+_HELD = re.compile(r"(?:\be\.?g\.?,?|\bsuch as|\bfor example:?|\bdefault(?:s to)?:?)\s*[\"'`(]?([A-Za-z][\w./-]*\w)")
+"""An example in the help of an argument: `the city (e.g. Shenzhen)`."""
+_CONVERTS = frozenset(("int", "float"))
+_MOST = 6
+
+
+def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) -> list[Candidate]:
+    """Values of an argument that the program requires, the likeliest first, each with where it comes from.
+
+    Args:
+        parser: that wants it, where it is known.
+        sources: all of the code.
+    """
+    known = documented.arguments(name, parser)
+    action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
+    if action is not None and action.choices:
+        return known
+    said = [(value, CODE) for value in (*_by_code(name, sources), *_by_help(action))]
+    number = getattr(getattr(action, "type", None), "__name__", "")
+    return _each([*known, *said, (_neutral(name, number), ANY)])
+
+
+def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
+    """Values of an environment variable that is not set, as texts.
+
+    Args:
+        statement: that reads it.
+    """
+    found = [*documented.variables(name), *((value, CODE) for value in _by_code(name, sources))]
+    return _texts([*found, (_neutral(name, _converted(statement)), ANY)])
+
+
+def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
+    """What a person may type, as texts.
+
+    Args:
+        name: what it is bound to.
+        statement: that waits for it.
+    """
+    said = [(value, CODE) for value in _by_code(name, sources)]
+    return _texts([*said, (_neutral(name, _converted(statement)), ANY)])
+
+
+def _texts(found: Iterable[Candidate]) -> list[Candidate]:
+    return _each((str(value), source) for value, source in found)
+
+
+def _each(found: Iterable[Candidate]) -> list[Candidate]:
+    kept: dict[Any, str] = {}
+    for value, source in found:
+        kept.setdefault(value, source)
+    return list(kept.items())[: 2 * _MOST]
+
+
+def _neutral(name: str, number: str) -> Any:
+    """What stands where nothing says more: a number by its name, a folder, or any text."""
+    if number == "int":
+        return by_name(name) or 1
+    if number == "float":
+        return 0.1
+    return _PLACE if _PATH.search(name) else name.lower()
+
+
+def _converted(statement: str) -> str:
+    """The type of number that a statement makes of what it reads; empty where it is a text."""
+    calls = (node for node in nodes(statement) if isinstance(node, ast.Call))
+    return next((name_of(one.func) for one in calls if name_of(one.func) in _CONVERTS), "")
+
+
+def _by_help(action: Action | None) -> list[str]:
+    return _HELD.findall(str(action.help or "")) if action is not None else []
+
+
+def _by_code(name: str, sources: Iterable[str]) -> list[Any]:
+    """What the code compares it with, the keys of what it looks up by it, and the ends of names that it makes of it."""
+    whole = [node for source in sources for node in nodes(source)]
+    tables: dict[str, list[Any]] = {}
+    for node in whole:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=table)], value=ast.Dict(keys=keys)):
+                tables[table] = [one.value for one in keys if isinstance(one, ast.Constant)]
+    found: dict[Any, None] = {}
+    for node in whole:
+        for value in _of_node(node, name, tables, whole):
+            if isinstance(value, (str, int, float)) and value != "" and not isinstance(value, bool):
+                found[value] = None
+    return list(found)[:_MOST]
+
+
+def _of_node(node: ast.AST, name: str, tables: dict[str, list[Any]], whole: list[ast.AST]) -> Iterator[Any]:
+    match node:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() | ast.In() | ast.NotIn()], comparators=[right]) if (
+            _is_value(left, name)
+        ):
+            if isinstance(right, ast.Name):
+                yield from tables.get(right.id, ())
+            else:
+                yield from (one.value for one in getattr(right, "elts", [right]) if isinstance(one, ast.Constant))
+        case ast.Subscript(value=ast.Name(id=table), slice=index) if _is_value(index, name):
+            yield from tables.get(table, ())
+        case ast.Call(func=ast.Name(id="eval"), args=[ast.BinOp(left=ast.Constant(value=str() as head), right=tail)]):
+            if _is_value(tail, name):
+                yield from (one for one in _ends(head, whole) if one)
+
+
+def _ends(head: str, whole: list[ast.AST]) -> Iterator[str]:
+    """How names of classes and functions go on that begin so."""
+    for node in whole:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name.startswith(head):
+            yield node.name.removeprefix(head)
+
+
+def _is_value(node: ast.AST, name: str) -> bool:
+    """Whether an expression is the value: `args.name`, `name`, `name.lower()`, `os.environ["name"]`."""
+    match node:
+        case ast.Attribute(attr=attr):
+            return attr == name
+        case ast.Name(id=own):
+            return own == name
+        case ast.Call(func=ast.Attribute(value=value, attr="lower" | "upper" | "strip")):
+            return _is_value(value, name)
+        case ast.Call(args=[ast.Constant(value=key), *_]) | ast.Subscript(slice=ast.Constant(value=key)):
+            return key == name
+    return False
