@@ -99,17 +99,23 @@ class Sites:
         self.dear: set[tuple[str, frozenset[str]]] = set()
         """Statements that were run with made-up data for long and told nothing, each with the names that were answered
         then."""
-        for source in (*(cell["source"] for cell in cells), *beside.values()):
+        sources = [*(cell["source"] for cell in cells), *beside.values()]
+        for source in sources:
             for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._functions.setdefault(node.name, []).append(node)
                 elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                     self._lines[node.targets[0].id] = _scripts_in(node.value)
                 elif isinstance(node, ast.ClassDef):
+<<<<<<< HEAD
                     methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
                     self._methods |= {one.name for one in methods}
                     # `Experiment(width)` runs its `__init__`.
                     self._functions[node.name] = [one for one in methods if one.name == "__init__"]
+=======
+                    self._methods |= {one.name for one in node.body if isinstance(one, _SEPARATE[:2])}
+        self._fitted = frozenset(name for source in sources if _FITS in source for name in _of_scikit_learn(source))
+>>>>>>> 950c3d66 (Suggest batches that are dictionaries, and follow loaders that fit a scaler)
         self.all = [
             Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
             for cell, tree in trees
@@ -177,8 +183,8 @@ class Sites:
         name = name_of(call.func)
         if name in STEPS or (name == "run" and _feeds(call)):
             return Holding(steps=True)
-        if name in OPTIMIZERS:
-            return Holding(makes=True)
+        if name in OPTIMIZERS or (name in TRAININGS and not self._fitted.isdisjoint(_names_of(call.func)[1:])):
+            return Holding(makes=name in OPTIMIZERS)
         if name == COMMAND:
             return self._of_command(call.args)
         if name not in self._functions and "__call__" in self._functions and isinstance(call.func, _NAMED):
@@ -264,6 +270,34 @@ def _scripts_in(node: ast.AST) -> list[str]:
 
 def _texts(node: ast.AST) -> Iterator[str]:
     return (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+_FITS = "sklearn"
+"""The package whose things are fitted too, and train no model of Paddle's: a scaler, an encoder."""
+
+
+def _of_scikit_learn(source: str) -> Iterator[str]:
+    """Names under which a source has scikit-learn's classes and modules, and what it made of them."""
+    found: set[str] = set()
+    for node in nodes(source):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == _FITS:
+            found |= {one.asname or one.name for one in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {one.asname or _FITS for one in node.names if one.name.partition(".")[0] == _FITS}
+    yield from found
+    for node in nodes(source):
+        made = node.value.func if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else None
+        if made is not None and isinstance(node, ast.Assign) and not found.isdisjoint(_names_of(made)):
+            yield from filter(None, map(name_of, node.targets))
+
+
+def _names_of(node: ast.expr) -> list[str]:
+    """The parts of a dotted name: `preprocessing` and `StandardScaler` of `preprocessing.StandardScaler()`."""
+    found = [name_of(node)]
+    while isinstance(node, (ast.Attribute, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+        found.append(name_of(node))
+    return found
 
 
 _EVALUATES = re.compile("test|infer|eval|valid", re.IGNORECASE)

@@ -19,6 +19,7 @@ from multiprocessing import connection, context, heap, pool, process, synchroniz
 from typing import Any
 
 from ..session import Session
+from .awaited import Awaited
 from .patch import Patch
 
 _RECURSIVE = 0
@@ -199,6 +200,11 @@ def _executor(session: Session, original: Callable[..., Any], kind: Any, *args: 
     return concurrent.futures.ThreadPoolExecutor(1, **given)
 
 
+def _one_by_one(session: Session, original: Callable[..., Any], _: Any, calls: Any) -> Any:
+    """`joblib.Parallel(n_jobs=8)(delayed(load)(path) for path in paths)`: one call behind the other."""
+    return [function(*args, **kwargs) for function, args, kwargs in calls]
+
+
 def patches() -> Iterator[Patch]:
     """How processes start and end."""
     kind = process.BaseProcess
@@ -212,3 +218,4 @@ def patches() -> Iterator[Patch]:
     yield Patch(context.BaseContext, "Pool", _pool)
     yield Patch(multiprocessing, "Pool", _own_pool)
     yield Patch(ProcessPoolExecutor, "__new__", _executor)
+    yield Patch(Awaited("joblib.parallel", "Parallel"), "__call__", _one_by_one)

@@ -28,6 +28,7 @@ from .data import (
     configurations,
     datasets,
     files,
+    initializers,
     loader,
     own_datasets,
     pictures,
@@ -45,8 +46,8 @@ def table() -> Iterator[Patch]:
     yield from entry_points.operators()
     yield from devices.kinds()
     for module in (
-        tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, layer_calls, files, loader,
-        environment, folders, static_graphs, executors,
+        tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, initializers, layer_calls,
+        files, loader, environment, folders, static_graphs, executors,
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, datasets,
         environments, own_datasets, pretrained, texts, tokenizers, weights, evaluations, text_images, clips,
         restored_images, pictures, plots, compared, configurations, started_programs,

@@ -79,6 +79,14 @@ class AbsentData:
     partly: dict[str, list[tuple[str, tuple[int | None, ...]] | None]] = field(default_factory=dict)
     """By name what it says of batches that hang on the data as well: type and shape of each thing, None where nobody
     knows."""
+    part_names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of those things, where a batch is a dictionary."""
+
+    def know_partly(
+        self, name: str, parts: list[tuple[str, tuple[int | None, ...]] | None], names: tuple[str, ...]
+    ) -> None:
+        """Remember what the program's code says of a batch that hangs on the data as well."""
+        self.partly[name], self.part_names[name] = parts, names
 
     def need(self, need: Need) -> Need:
         """Remember what is needed."""

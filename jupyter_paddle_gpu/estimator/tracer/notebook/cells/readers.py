@@ -94,7 +94,7 @@ def _as_made(session: Session, name: str, value: Unseen) -> Any:
         data.bound[name] = None
         found = followed.of_value(session, value, name)
         if isinstance(found, followed.Partial):
-            data.partly[name] = found.parts
+            data.know_partly(name, found.parts, found.names)
         elif found is not None:
             data.followed[name] = followed.text(found)
             data.bound[name] = followed.as_unknown(found)

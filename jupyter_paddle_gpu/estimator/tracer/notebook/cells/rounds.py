@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -15,6 +16,8 @@ from ...undecided.needs import NeededError
 IDLE = 16
 """Rounds without a step, each with something passed by or trained that is not known, after which a loop has no more
 to tell."""
+HOLDS = "__holds__"
+"""The name under which a condition in a loop that trains finds `holds`."""
 TRAINED = 2
 """Rounds of a loop that trains anew in each, where nobody knows how many it has: the second stands beside what the
 first one leaves alive."""
@@ -42,6 +45,32 @@ def while_it_trains(session: Session, items: Iterable[Any]) -> Iterator[Any]:
         idle = idle + 1 if is_idle else 0
         if idle == IDLE:
             return
+
+
+def go_on(node: ast.If, absorbs: str) -> None:
+    """Let a condition in a loop that trains, which ends a round or the loop (`if steps >= most: break`), not hold where
+    data says whether it does: the loop goes on."""
+    ends, goes_on = (any(map(_ends, arm)) for arm in (node.body, node.orelse))
+    is_plain = not any(isinstance(part, (ast.NamedExpr, ast.Await, ast.Yield)) for part in ast.walk(node.test))
+    if ends != goes_on and is_plain:
+        lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.test)
+        given: list[ast.expr] = [lazily, ast.Name(absorbs, ast.Load()), ast.Constant(goes_on)]
+        call = ast.Call(ast.Name(HOLDS, ast.Load()), given, [])
+        node.test = ast.fix_missing_locations(ast.copy_location(call, node.test))
+
+
+def _ends(node: ast.stmt) -> bool:
+    return isinstance(node, (ast.Break, ast.Continue, ast.Return, ast.Raise))
+
+
+def holds(test: Callable[[], Any], absorbs: Callable[[BaseException], bool], otherwise: bool) -> bool:
+    """What a condition comes to; `otherwise` where data that is not here says it."""
+    try:
+        return bool(test())
+    except NeededError as problem:
+        if not absorbs(problem):
+            raise
+        return otherwise
 
 
 def splits(items: Any) -> int | None:

@@ -47,6 +47,8 @@ class Within(ast.NodeTransformer):
         self._sites = sites
         self._own: frozenset[str] | None = None
         """Names that belong to the function that is rewritten; None outside of one."""
+        self._around = 0
+        """Loops that train around what is rewritten."""
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
         """The cell's own statements are passed by as a whole; only what is in them is rewritten."""
@@ -69,7 +71,9 @@ class Within(ast.NodeTransformer):
             node.body, node.orelse = self._each(node.body), self._each(node.orelse)
         elif isinstance(node, _LOOPS) and self._sites.held(node).trains:
             iterated = _iterated(node)
+            self._around += 1
             node.body = [part for one in node.body for part in self._with_answers(one, iterated)]
+            self._around -= 1
             if isinstance(node, ast.For):
                 _ask(node)
         elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in statements.own(node)):
@@ -109,6 +113,8 @@ class Within(ast.NodeTransformer):
             self._give(node)
             return node
         if not _can_be_passed(node):
+            if self._around and isinstance(node, ast.If):
+                rounds.go_on(node, ABSORBS)
             return node
         lines = [f"if not {ABSORBS}(__problem__): raise"]
         if (parts := _each_part(node)) is not None:
@@ -331,7 +337,7 @@ def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is
     if data.description(name) is None and data.follows:
         found = followed.of_reader(session, make, name)
         if isinstance(found, followed.Partial):
-            data.partly[name] = found.parts
+            data.know_partly(name, found.parts, found.names)
         elif found is not None:
             data.followed[name] = followed.text(found)
             batch = followed.as_unknown(found)
@@ -364,6 +370,7 @@ def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
 NAMES = {
     BATCHES: batches,
     ROUNDS: rounds.counted,
+    rounds.HOLDS: rounds.holds,
     **readers.NAMES,
     **changing.NAMES,
     **stand_ins.NAMES,

@@ -74,6 +74,7 @@ class Candidates:
             data = session.of(AbsentData)
             found.declared = list(session.of(StaticGraphs).declared.values())
             found.partly = data.partly.get(need.name, [])
+            found.names = data.part_names.get(need.name) or found.names
             found.counted = {name: one for name, one in data.answers.items() if type(one) is int and one > 1}
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
         return _Found(

@@ -53,6 +53,8 @@ class Hints:
     lengths: list[int] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     items: int = 0
+    names: tuple[str, ...] = ()
+    """Of a batch's things, where it is a dictionary."""
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
@@ -108,7 +110,8 @@ def hints(
         (value, value) for name, value in defaults.items() if NAMED["side"].match(name) and value >= MINIMAL
     ]
     trees = [found.tree, *map(parsed, sources[1:])]
-    found.items = next(filter(None, (_items(tree, loader) for tree in trees)), 0)
+    found.names = next(filter(None, (_keys(tree, loader) for tree in trees)), ())
+    found.items = len(found.names) or next(filter(None, (_items(tree, loader) for tree in trees)), 0)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
     found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
@@ -275,12 +278,7 @@ MINIMAL = 8
 
 def _items(tree: ast.Module, loader: str) -> int:
     """How many things the loop over a loader takes out of a batch."""
-    for node in ast.walk(tree):
-        if not isinstance(node, (ast.For, ast.comprehension)) or loader not in ast.dump(node.iter):
-            continue
-        target = node.target
-        if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            target = target.elts[1]
+    for node, target in _loops(tree, loader):
         if isinstance(target, ast.Tuple):
             return len(target.elts)
         if isinstance(target, ast.Name) and isinstance(node, ast.For):
@@ -289,6 +287,37 @@ def _items(tree: ast.Module, loader: str) -> int:
                 and part.name == "__getitem__" for node in ast.walk(part)
                 if isinstance(node, ast.Return) and isinstance(node.value, (ast.Tuple, ast.List))]  # fmt: skip
     return returned[0] if returned else 0
+
+
+def _loops(tree: ast.Module, loader: str) -> Iterator[tuple[ast.For | ast.comprehension, ast.expr]]:
+    """The loops over a loader, each with what it binds a batch to."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.For, ast.comprehension)) and loader in ast.dump(node.iter):
+            target = node.target
+            if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                target = target.elts[1]
+            yield node, target
+
+
+def _keys(tree: ast.Module, loader: str) -> tuple[str, ...]:
+    """The names by which a loop takes things out of a batch (`batch["image"]`), else those of a sample that the program
+    makes (`return {"image": image}`)."""
+    for node, target in _loops(tree, loader):
+        found: dict[str, None] = {}
+        for part in ast.walk(node):
+            match part:
+                case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=str() as name)):
+                    if isinstance(target, ast.Name) and held == target.id and isinstance(part.ctx, ast.Load):
+                        found[name] = None
+        if found:
+            return tuple(found)
+    made = (part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name == "__getitem__")
+    returned = (one.value for part in made for one in ast.walk(part) if isinstance(one, ast.Return))
+    for value in returned:
+        keys = [one.value for one in value.keys if isinstance(one, ast.Constant)] if isinstance(value, ast.Dict) else []
+        if keys and all(isinstance(one, str) for one in keys):
+            return tuple(map(str, keys))
+    return ()
 
 
 _OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))

@@ -6,17 +6,17 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 
 from __future__ import annotations
 
-import ast
 import inspect
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import islice, product
+from itertools import islice, product, zip_longest
 from typing import Any
 
 from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import MINIMAL, NAMED, Hints, Shape
+from .labels import COLUMN, compared, labels_of
 from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, columns, fields, values
 from .signals import signals
 from .specified import Array, Sourced, specification, specified, summarised
@@ -41,7 +41,7 @@ def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
     size = said or BATCH
     seen: set[str] = set()
     for source, arrays in _batches(need, found, size):
-        text = _text(arrays)
+        text = _text(arrays, found.names)
         if text not in seen:
             seen.add(text)
             yield text, source if said else ASSUMED
@@ -58,6 +58,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
     count = len(found.partly) or found.items or 2
     yield from _of_specifications(size, found)
+    yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
     printed = list(islice(_whole(size, count, found), MOST_PRINTED))
     yield from (one for one in printed if found.partly and _agrees(one[1], found))
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
@@ -70,9 +71,9 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
             if not labels:
                 yield source[one], [one] * count
                 continue
-            for label in _labels(size, one, found):
+            for label in labels_of(size, one, found):
                 # Nothing says what else stands in a batch, nor whether a number of each sample has a column of its own.
-                is_open = count > _PAIR or (label == ("float32", (size, 1)) and not _COLUMN.search(found.text))
+                is_open = count > _PAIR or (label == ("float32", (size, 1)) and not COLUMN.search(found.text))
                 yield ASSUMED if is_open else source[one], [*[one] * (count - labels), *[label] * labels]
 
 
@@ -109,7 +110,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         if need.dtype and len(shape) == 1:  # numbers of the same samples
             yield LAYER, [(need.dtype, shape)]
     if predicted := found.models.predicted:  # of a label its loss has the other half
-        yield from ((LAYER, [one]) for one in _compared(predicted, found))
+        yield from ((LAYER, [one]) for one in compared(predicted, found))
         return
     if _ADJACENT.search(need.name) and "adj" in found.text.lower():
         where, count = nodes(found.text)
@@ -120,7 +121,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
             for wide in dict.fromkeys(one[1][-1] for one in given if one[0] == "float32"):
                 own: Array = "float32", (shape[0], wide)
                 yield LAYER, [own]
-        yield from ((LAYER, [one]) for one in _labels(shape[0], (dtype, shape), found))
+        yield from ((LAYER, [one]) for one in labels_of(shape[0], (dtype, shape), found))
         yield ASSUMED, [("float32", (shape[0], shape[0]))]  # how nodes of a graph hang together
     yield from ((source[one], [one]) for one in dict.fromkeys(given))
     if found.models.takes_ids:  # what stands beside the ids is no id: a weight or a wanted number of each sample
@@ -128,6 +129,35 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         yield from ((ASSUMED, [one]) for one in weights)
     for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
         yield source[dtype, shape], [(dtype, shape[1:])]
+
+
+_LENGTHS = re.compile(r"(?i)(^|_)(len|lens|lengths?|seq_?len|ids?x?|index|indices)$(?<!input_ids)(?<!token_ids)")
+_LABELS = re.compile(r"(?i)label|target|class|(^|_)(y|gt|tags?|scores?|answers?)($|_)")
+"""What things of a batch are called that are one whole number of each sample, and what its labels are."""
+
+
+def _by_names(
+    size: int, given: list[Array], source: dict[Array, str], found: Hints
+) -> Iterator[tuple[str, list[Array]]]:
+    """Batches of things with names, which say what is a length, what a label, and what the model takes."""
+    if not found.names:
+        return
+    own = [name for name in found.names if _LABELS.search(name)] or [found.names[-1]]
+    for one in given:
+        for label in labels_of(size, one, found):
+            number: Array = "int64", (size,)
+            batch = [label if name in own else number if _LENGTHS.search(name) else one for name in found.names]
+            if len(found.partly) in {0, len(batch)}:
+                batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
+                yield source[one] if len(found.names) == _PAIR else ASSUMED, batch
+
+
+def _filled(part: tuple[str, tuple[int | None, ...]] | None, guess: Array, found: Hints) -> Array:
+    """A thing as the program's own code says it, with the length of a sequence where that hangs on the data."""
+    if part is None:
+        return guess
+    length = next(length for _, length in _lengths(found))
+    return part[0], tuple(length if side is None else side for side in part[1])
 
 
 _ADJACENT = re.compile(r"(?i)^(norm\w*_)?(adj\w*|a|a_?hat|lap\w*|graph|edges?)(_\w+)?$")
@@ -142,7 +172,7 @@ def _completed(
     choices: list[list[Array]] = []
     assumed: set[Array] = set()
     for number, part in enumerate(found.partly):
-        labels = list(_labels(size, choices[0][0], found)) if number and choices[0] else []
+        labels = list(labels_of(size, choices[0][0], found)) if number and choices[0] else []
         if part is None:
             is_last = number == len(found.partly) - 1
             table = [("float32", (size, wide)) for wide in columns(found) if not is_last]
@@ -232,7 +262,7 @@ def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[A
             given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
         if len(given) < taken:
             continue
-        for label in _labels(size, given[0], found):
+        for label in labels_of(size, given[0], found):
             yield CELLS if channels else ASSUMED, [*given, *[label] * (count - taken)]
 
 
@@ -256,8 +286,10 @@ def _batch_size(found: Hints) -> int:
     return named[0] if named else int(written[0]) if written else 0
 
 
-def _text(arrays: Iterable[Array]) -> str:
-    return " ".join(f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in arrays)
+def _text(arrays: Sequence[Array], names: Sequence[str]) -> str:
+    said = [f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in arrays]
+    named = [f"{name}: {one}" for name, one in zip(names, said, strict=False)]
+    return " ".join(named if len(named) == len(names) == len(said) else said)
 
 
 def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
@@ -344,47 +376,3 @@ def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
     for length in (*fields(found), *found.lengths):
         yield CELLS, length
     yield ASSUMED, LENGTH
-
-
-def _labels(size: int, given: Array, found: Hints) -> Iterator[Array]:
-    shape = given[1]
-    classes = [("int64", (size, 1)), ("int64", (size,))]
-    is_wrapped = "np.array([" in found.text.replace(" ", "")
-    is_number = re.search(r"np\.array\(\s*\[?\s*int|\bint\(", found.text) and not is_wrapped
-    if is_number or _gives_entries(found):
-        classes.reverse()
-    wide: list[Array] = [("float32", (size, out)) for out in found.models.last_widths]
-    numbers = list(dict.fromkeys([*wide, ("float32", (size, 1)), ("float32", (size,))]))
-    dense: list[Array] = []
-    if len(shape) >= 4:
-        dense = [("int64", (size, *shape[2:])), ("int64", (size, 1, *shape[2:])), ("float32", shape)]
-        dense += [("int64", (size, max(shape[1:])))]
-        dense += [("float32", (size, shape[1], *sides)) for sides in found.sides if sides != shape[2:]]
-        dense += [("float32", (size, out, *shape[2:])) for out in found.models.last_channels if out != shape[1]]
-    elif len(shape) == 2 and (found.has_classes or given[0] != "int64"):  # a number for each id is no one's label
-        dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
-    elif len(shape) == 3:
-        dense = [("float32", shape), ("int64", shape[:2])]
-    if found.has_boxes:  # a class and four corners for each thing
-        dense.insert(0, ("float32", (size, 1, 5)))
-    yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
-
-
-_COLUMN = re.compile(r"reshape\(\s*[\[(]?\s*-1\s*,\s*1\b|newaxis|\[\s*:\s*,\s*None\s*\]|expand_dims")
-"""How numbers are put into a column of their own."""
-
-
-def _gives_entries(found: Hints) -> bool:
-    """Whether the label of a sample is an entry of something (`return self.x[i], self.y[i]`), and nothing speaks of
-    columns: a batch has one number for each sample then."""
-    given = (node.value.elts[-1] for part in ast.walk(found.tree)
-             if isinstance(part, ast.FunctionDef) and part.name == "__getitem__" for node in ast.walk(part)
-             if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and node.value.elts)  # fmt: skip
-    return any(isinstance(one, ast.Subscript) for one in given) and not _COLUMN.search(found.text)
-
-
-def _compared(predicted: Shape, found: Hints) -> Iterator[Array]:
-    """What a loss compares predictions of a shape with: a class for each row of them, or as many numbers."""
-    rows = predicted[:-1] or predicted
-    classes = [("int64", rows), ("int64", (*rows, 1))]
-    yield from [*classes, ("float32", predicted)] if found.has_classes else [("float32", predicted), *classes]

@@ -8,7 +8,7 @@ things it has and of which types.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -40,10 +40,12 @@ class Partial:
     Attributes:
         parts: type and shape of each of its things in order, None for a size that hangs on the data; None for a thing
             of which nothing is known.
+        names: of its things, where it is a dictionary.
     """
 
-    def __init__(self, things: list[Part | None]) -> None:
+    def __init__(self, things: list[Part | None], names: Sequence[str] = ()) -> None:
         self.parts = things
+        self.names = tuple(names)
 
 
 def of_loader(runtime: Tensors, loader: Any, size: int, name: str = "") -> Any | Partial | None:
@@ -160,7 +162,10 @@ def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partia
 
 
 def _partial(one: Any, other: Any) -> Partial | None:
-    """What two batches have in common, where both are plain lists of as many things."""
+    """What two batches have in common, where both are plain lists of as many things, or dictionaries of the same."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        are_alike = list(one) == list(other) and all(isinstance(name, str) and name.isidentifier() for name in one)
+        return Partial(list(map(_common, one.values(), other.values())), list(one)) if one and are_alike else None
     if not all(isinstance(batch, (list, tuple)) for batch in (one, other)) or len(one) != len(other):
         return None
     common = list(map(_common, one, other))
@@ -232,6 +237,8 @@ def _columns(samples: list[Any]) -> Any:
     """Samples put together as Paddle does; a thing of which nothing is known stays so."""
     if isinstance(samples[0], Unseen):
         return samples[0]
+    if isinstance(samples[0], dict):
+        return {name: _columns([sample[name] for sample in samples]) for name in samples[0]}
     if not isinstance(samples[0], (list, tuple)):
         return default_collate_fn(samples)
     columns = [[sample[number] for sample in samples] for number in range(len(samples[0]))]

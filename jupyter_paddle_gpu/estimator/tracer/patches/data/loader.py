@@ -231,7 +231,7 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
     name = data.loaders.get(id(loader), ("",))[0]
     found = followed.of_loader(runtime, loader, size, name) if data.follows else None
     if isinstance(found, followed.Partial):
-        data.partly[name] = found.parts
+        data.know_partly(name, found.parts, found.names)
         return None
     if found is not None:
         data.followed[name] = followed.text(found)
