@@ -75,10 +75,12 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 
         def at(batch: int) -> View:
             asked = msgspec.structs.replace(request, batch_size=batch)
-            if live is not None and (view := face.live(what, asked)) is not None:
-                return view
-            matched = face.services.match(source, asked)
-            return EstimateView(matched.estimate, matched.placement)
+            if live is None or (view := face.live(what, asked)) is None:
+                matched = face.services.match(source, asked)
+                view = EstimateView(matched.estimate, matched.placement)
+            if isinstance(view, EstimateView):
+                view.opened = True
+            return view
 
         face.explore(at, fitting.batch_size or 1, most)
     return FitView(fitting)

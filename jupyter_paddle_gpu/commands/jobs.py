@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
-from ..domain.decisions import RefusedError
+from ..domain.decisions import Decision, RefusedError
 from ..domain.errors import PaddleGpuError
-from ..domain.jobs.job import ENDED, NEWEST
+from ..domain.jobs.job import ENDED, NEWEST, WantedResources
 from ..domain.notebooks import FactValue
 from . import options
 from .arguments import WHAT, engines_known, job_argument, one, runs_already, wants_json
@@ -20,6 +21,10 @@ from .views.changes import ChangesView
 from .views.job import DoneView, JobsView, JobView, submitted
 from .views.plans.schedules import ScheduleView
 from .views.states import FOLLOW_STATUS
+
+if TYPE_CHECKING:
+    from ..domain.notebooks import NotebookSource
+    from ..services.requests import Submission
 
 _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until the job ends; exit with its status.")
 
@@ -93,11 +98,32 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
         return ScheduleView(face.services.plans.schedules.create(source, request))
     if follow:
         face.attend()
+    submission = options.submission(**chosen)
     try:
-        job = face.services.submit(source, options.submission(**chosen), accepting=face.hold)
+        job = face.services.submit(source, submission, accepting=face.hold)
     except RefusedError as error:
-        raise PaddleGpuError.of(decision_view.refusal(error.decision), status=error.status) from None
+        decision = _searched(face, source, submission, error.decision)
+        raise PaddleGpuError.of(decision_view.refusal(decision), status=error.status) from None
     return _followed(face, job.id, 0, status=True) if follow else JobView(job, begun=True)
+
+
+def _searched(face: Face, source: NotebookSource, submission: Submission, decision: Decision) -> Decision:
+    """A refusal with its ways out: now that nothing begins there is time to look for them."""
+    if decision.final or decision.searched or decision.ways or submission.estimate is False:
+        return decision
+    wanted = submission.resources or WantedResources()
+    request = msgspec.structs.replace(submission.request, details=True)
+    with face.working():
+        matched = face.services.match(
+            source,
+            request,
+            engine=submission.engine,
+            gpus=wanted.gpus,
+            device_ids=wanted.device_ids,
+            share=wanted.share,
+        )
+    found = matched.placement.decision
+    return found if found.reason.code == decision.reason.code else decision
 
 
 @click.command()

@@ -34,9 +34,10 @@ def message(say: Speech, item: Message) -> str:
     )
 
 
-def folded(title: str, body: str) -> str:
-    """A part that is opened by those who want it."""
-    return f'<details style="margin:4px 0"><summary style="cursor:pointer">{escape(title)}</summary>{body}</details>'
+def folded(title: str, body: str, *, opened: bool = False) -> str:
+    """A part that is opened by those who want it; `opened`: it is open at first."""
+    start = f'<details style="margin:4px 0"{" open" * opened}>'
+    return f'{start}<summary style="cursor:pointer">{escape(title)}</summary>{body}</details>'
 
 
 def job_link(job_id: str, words: str) -> str:

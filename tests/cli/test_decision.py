@@ -37,13 +37,15 @@ def test_the_way_out_stands_beside_the_refusal(cli, notebook, cards):
     assert told.status == 0, told.err
     sentence = re.search(r"^Needs .* GiB; the largest card here offers at most 1\.20 GiB\.$", told.out, re.M)
     assert sentence, told.out
-    batch = re.search(r"^Fits with batch size (\d+)", told.out, re.M)
-    assert batch and f"--batch-size {batch[1]}" in told.out
+    batch = re.search(r"^Fits with batch size ([\d,]*\d)", told.out, re.M)
+    assert batch and f"--batch-size {batch[1].replace(',', '')}" in told.out
 
     refused = cli("submit", name, **cards)
     assert refused.status == 1
-    assert sentence[0] in refused.err and "`estimate --details`" in refused.err and "`--anyway`" in refused.err
-    fitting = cli("estimate", name, "--batch-size", batch[1], **cards)
+    assert sentence[0] in refused.err and "`--anyway`" in refused.err
+    assert re.search(r"^Fits with batch size .*", told.out, re.M)[0] in " ".join(refused.err.split())
+    assert f"`--batch-size {batch[1].replace(',', '')}`" in refused.err
+    fitting = cli("estimate", name, "--batch-size", batch[1].replace(",", ""), **cards)
     assert re.search(r"GPU 0 .* fits and has the most free memory", fitting.out), fitting.out
 
     job = cli("submit", name, "--anyway", "--json", **cards).json

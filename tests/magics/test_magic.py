@@ -128,10 +128,11 @@ def test_the_largest_batch_of_live_objects_is_found_and_a_slider_moves_the_estim
         "slider.value = 64\n"
         "print(repr(before), '64' in found['HTML'].value, number.value, slider.options[-1])\n"
         "number.value = 70\n"
-        "print('70' in found['HTML'].value, slider.value, len(slider.options) < 60)"
+        "print('70' in found['HTML'].value, slider.value, len(slider.options) < 60)\n"
+        "print('open><summary style=\"cursor:pointer\">Where it fits' in found['HTML'].value)"
     )
     assert not errors, errors
-    assert text.split() == ["''", "True", "64", str(fit["largest_batch"]), "True", "64", "True"]
+    assert text.split() == ["''", "True", "64", str(fit["largest_batch"]), "True", "64", "True", "True"]
 
 
 @pytest.mark.paddle

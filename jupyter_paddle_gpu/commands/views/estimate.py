@@ -35,7 +35,13 @@ EDGE = 6
 
 
 class EstimateView(View):
-    """Draws an estimate, with the verdict on each device where a placement is given; `inside`: the step's tables."""
+    """Draws an estimate, with the verdict on each device where a placement is given; `inside`: the step's tables.
+
+    Attributes:
+        opened: a cell shows the verdicts unfolded, as below a slider that moves them.
+    """
+
+    opened = False
 
     def __init__(
         self,
@@ -143,7 +149,7 @@ class EstimateView(View):
             (
                 remedy.says.render(say.translate),
                 f"{size(self.data.peak_bytes)} → {size(remedy.peak_bytes)}",
-                "" if remedy.largest_batch is None else say("batch up to {batch}", batch=remedy.largest_batch),
+                "" if remedy.largest_batch is None else say("batch up to {batch}", batch=count(remedy.largest_batch)),
                 typed(remedy.request),
             )
             for remedy in self.data.remedies
@@ -153,7 +159,7 @@ class EstimateView(View):
         return [
             say("{device}: not even one sample fits.", device=name)
             if fit.largest_batch is None
-            else say("{device}: the largest batch that fits is {batch}.", device=name, batch=fit.largest_batch)
+            else say("{device}: the largest batch that fits is {batch}.", device=name, batch=count(fit.largest_batch))
             for fit in self.data.fits
             for name in (marked(say, fit.device, checked=fit.checked),)
         ]
@@ -167,7 +173,7 @@ class EstimateView(View):
                 typed({"training": row.id}) + (" ←" if row.id == self.data.training else ""),
                 row.model or "–",
                 self._place(say, row.where),
-                "" if row.batch_size is None else say("batch {batch}", batch=row.batch_size),
+                "" if row.batch_size is None else say("batch {batch}", batch=count(row.batch_size)),
                 say("not reached") if row.allocated_peak_bytes is None else size(row.allocated_peak_bytes),
             )
             for row in self.data.trainings
@@ -294,7 +300,7 @@ class EstimateView(View):
         if verdicts := self._verdicts():
             head = _fit_head(say)
             fits = [[*map(escape, _fit_row(say, item)), markup.message(say, item.reason)] for item in verdicts]
-            out.append(markup.folded(say("Where it fits"), markup.table(fits, head)))
+            out.append(markup.folded(say("Where it fits"), markup.table(fits, head), opened=self.opened))
         for words, option in self._decided(say):
             out.append(f"<p>{escape(words)}{f' <code>{escape(option)}</code>' if option else ''}</p>")
         out += [f"<p>{escape(line)}</p>" for line in self._largest(say)]

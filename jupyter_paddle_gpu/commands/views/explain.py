@@ -118,7 +118,7 @@ class ExplainView(EstimateView):
                 say(
                     "With the batch itself that is about {each} for each of its {batch} samples.",
                     each=size(grows / estimate.batch_size),
-                    batch=estimate.batch_size,
+                    batch=count(estimate.batch_size),
                 )
             )
         largest = [item for item in estimate.alive_at_peak if item.kind in ("activations", "inputs")][:MOST_TENSORS]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...domain.estimates import LARGEST_BATCH, Estimate, Fit
 from ...domain.messages import Message
-from ..speech import Speech, size
+from ..speech import Speech, count, size
 from .estimate import STATUS, EstimateView
 from .machine import TableView, marked
 
@@ -30,7 +30,9 @@ class FitView(TableView):
         if estimate.batch_size is None:
             return say("{model}: the largest batch that fits", model=model)
         return say(
-            "{model}: the largest batch that fits; the notebook has {batch}", model=model, batch=estimate.batch_size
+            "{model}: the largest batch that fits; the notebook has {batch}",
+            model=model,
+            batch=count(estimate.batch_size),
         )
 
     def head(self, say: Speech) -> Sequence[str]:

@@ -39,7 +39,7 @@ def html(estimate: Estimate, say: Speech, beside: str = "") -> str:
         estimate.model,
         count(estimate.parameters) if estimate.parameters else None,
         estimate.optimizer,
-        say("batch {batch}", batch=estimate.batch_size) if estimate.batch_size else None,
+        say("batch {batch}", batch=count(estimate.batch_size)) if estimate.batch_size else None,
         estimate.amp if estimate.amp not in (None, "off") else None,
     ]
     return (
