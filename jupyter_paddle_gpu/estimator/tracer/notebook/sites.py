@@ -107,15 +107,11 @@ class Sites:
                 elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                     self._lines[node.targets[0].id] = _scripts_in(node.value)
                 elif isinstance(node, ast.ClassDef):
-<<<<<<< HEAD
                     methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
                     self._methods |= {one.name for one in methods}
                     # `Experiment(width)` runs its `__init__`.
                     self._functions[node.name] = [one for one in methods if one.name == "__init__"]
-=======
-                    self._methods |= {one.name for one in node.body if isinstance(one, _SEPARATE[:2])}
         self._fitted = frozenset(name for source in sources if _FITS in source for name in _of_scikit_learn(source))
->>>>>>> 950c3d66 (Suggest batches that are dictionaries, and follow loaders that fit a scaler)
         self.all = [
             Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
             for cell, tree in trees
