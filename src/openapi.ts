@@ -1153,15 +1153,15 @@ export interface components {
          * @description What a command of a notebook runs or writes.
          *
          *     Attributes:
-         *         kind: `python` (a script in a process of its own), `launch` (by Paddle's launcher), `run` (in the notebook's own
-         *             process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+         *         kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
+         *             launcher), `run` (in the notebook's own process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
          *         path: as written, relative to where the notebook is then.
          *         folder: where that one command runs instead (`!cd folder && python …`).
          *         text: what is written; `appends` to what there is.
          */
         Command: {
             /** @enum {unknown} */
-            kind: "folder" | "launch" | "python" | "run" | "write";
+            kind: "folder" | "launch" | "module" | "python" | "run" | "write";
             cell: number;
             line: number;
             path: string;
@@ -3497,7 +3497,8 @@ export interface components {
          *         device: the name of a device that the line asks for and a job on the CPU does not have; elsewhere it goes on.
          *         changed: what was asked otherwise than the notebook has it, in words; as it is written it has a figure.
          *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
-         *             the step could be followed all the same: its figure is of the step with the cast that is missing.
+         *             the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
+         *             was: the script that the cell's line runs, behind which the notebook goes on.
          *         is_script: whether it is a script, whose lines are those of its file.
          *         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
          *             the program may run.
