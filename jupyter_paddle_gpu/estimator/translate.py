@@ -19,6 +19,8 @@ from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, OF_STEPS
 from .trace import TracedNote, TracedQuestion
 
+FAULT = "traceback"
+"""A note's parameter that is for the log alone."""
 WHOLE_GRAPH = "whole_graph"
 """The note on a step whose leading dimension is no batch."""
 NOTES: dict[str, Message] = {
@@ -47,6 +49,12 @@ NOTES: dict[str, Message] = {
             code="rule_failed",
             text="The rule for the operator {op} failed ({problem}); what its kernel takes is not in this figure.",
             hint="This is a fault of the estimate, not of the notebook: please report it with these words.",
+        ),
+        Message(
+            code="suggestion_failed",
+            text="What data that is not here may look like could not be looked for ({problem}).",
+            hint="This is a fault of the estimate, not of the notebook: please report it with these words. Its "
+            "questions can be answered all the same.",
         ),
         Message(
             code="unpatched_library",
@@ -320,7 +328,7 @@ _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 
 def note(traced: TracedNote) -> Message:
     """A note's sentence."""
-    params: dict[str, Param] = {**traced.params}
+    params: dict[str, Param] = {name: value for name, value in traced.params.items() if name != FAULT}
     if traced.code == "modules_passed_by":
         params["install"] = packages.names(str(params["modules"]))
     code = traced.code + AT_MOST if "most" in params else traced.code

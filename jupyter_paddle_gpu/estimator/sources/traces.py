@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ...domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
 from .. import messages
 from ..scan import scanned
 from ..trace import Trace
-from ..translate import UNTRACEABLE
+from ..translate import FAULT, UNTRACEABLE
 from ..workers.interpreters import Interpreter
 from ..workers.libraries import imported
 from ..workers.outcomes import Outcome
@@ -30,6 +31,7 @@ from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
 from .programs import Program, moved, program
 from .selftest import Trust, examine
 
+_logger = logging.getLogger(__name__)
 OTHER_LANGUAGES = frozenset(("bash", "sh", "script", "cmd", "perl", "ruby", "html", "HTML", "svg", "latex", "markdown"))
 OTHER_LANGUAGES |= {"javascript", "js", "writefile", "file"}
 """Cell magics whose cells hold no Python."""
@@ -241,6 +243,9 @@ def _untraceable(trace: Trace | None) -> bool:
 def _read(outcome: Outcome) -> Traced:
     try:
         trace = convert(outcome.value, Trace)
+        for note in trace.notes:
+            if FAULT in note.params:
+                _logger.error("A trace failed in part (%s):\n%s", note.code, note.params[FAULT])
         if trace.host is not None:
             host = msgspec.structs.replace(trace.host, grown=outcome.grown)
             trace = msgspec.structs.replace(trace, host=host)

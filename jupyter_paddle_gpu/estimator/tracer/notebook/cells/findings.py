@@ -74,7 +74,7 @@ class Findings:
     def begin(self, session: Tensors) -> None:
         """Tell which session the cells run in."""
         self._session = session
-        self.candidates.ledger = session.ledger
+        self.candidates.ledger, self.candidates.note = session.ledger, session.note
 
     def learn(self, sources: Iterable[str]) -> None:
         """More of the code is known: a program starts it."""

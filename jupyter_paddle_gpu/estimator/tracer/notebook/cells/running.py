@@ -26,6 +26,7 @@ from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
+from .. import late_indices
 from ..evaluations import keeps_results
 from ..questions import paths
 from ..questions.answers import Answers
@@ -283,6 +284,8 @@ class CellRun:
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
         if self._is_over(problem):
+            if self.follows_rest:
+                late_indices.look(self._session, problem, {one["index"]: one["source"] for one in self.cells})
             return
         if self._session.of(StepWatch).rest.is_on:
             self.behind = self.found.behind(cell, problem)

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ... import own_faults
 from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen
@@ -138,7 +139,9 @@ def _bound(code: Any, namespace: dict[str, Any], variant: Variant, session: Sess
     try:
         with session.of(Variants).within(variant, MOST):
             exec(code, names)
-    except (Exception, DownloadNeeded, BatchNeeded):  # whatever the program's code makes of made-up data tells nothing
+    except (Exception, DownloadNeeded, BatchNeeded) as problem:  # what the program makes of made-up data tells nothing
+        if own_faults.is_own(problem):
+            notes.setdefault(own_faults.CODE, own_faults.parameters(problem))
         return {}
     finally:
         data.needs, session.notes = needs, notes

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ... import own_faults
 from ...memory.ledger import Ledger
 from ...session import current
 from ...step.static_graphs import StaticGraphs
@@ -17,6 +18,10 @@ from .models import Models
 
 Candidate = tuple[Any, str]
 """A value, and where it comes from."""
+
+
+def _unheard(code: str, **params: Any) -> None:
+    """Nobody listens yet."""
 
 
 class _Found(NamedTuple):
@@ -37,12 +42,14 @@ class Candidates:
         printed: what the notebook's saved outputs show (`hints.hints`).
         held: by the names of questions what the notebook's kernel holds.
         ledger: of the run, which knows its own models also when it is over.
+        note: takes what is to be told, as the run's session does.
     """
 
     def __init__(self, cells: list[dict[str, Any]], beside: Sequence[str]) -> None:
         self.printed: dict[str, Any] = {}
         self.held: dict[str, Any] = {}
         self.ledger: Ledger | None = None
+        self.note: Callable[..., Any] = _unheard
         self._cells = cells
         self._beside = beside
         self._seen: dict[str, _Found] = {}
@@ -68,6 +75,10 @@ class Candidates:
         return {**question, "candidates": [(self.held[name], suggestions.HELD)]}
 
     def _found(self, need: Need, namespace: dict[str, Any]) -> _Found:
+        """What is there now; nothing where looking for it fails, which is no fault of the program that runs."""
+        return own_faults.without(lambda: self._sought(need, namespace), _Found([], False), self.note)
+
+    def _sought(self, need: Need, namespace: dict[str, Any]) -> _Found:
         found = hints.hints(self._cells, self.printed, namespace, need.name, self._beside)
         found.models = Models(self.ledger)
         if (session := current()) is not None:

@@ -9,6 +9,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import Any
 
+from ... import own_faults
 from ...patience import Patience
 from .candidates import Candidate
 from .documented import DOCUMENTED
@@ -50,6 +51,16 @@ def suggested(
     Args:
         has_time: whether there is time for another trace.
     """
+
+    def tell(code: str, **params: Any) -> None:
+        result["notes"] = [*result["notes"], {"code": code, "params": params}]
+
+    return own_faults.without(lambda: _suggested(request, result, trace, has_time), result, tell)
+
+
+def _suggested(
+    request: dict[str, Any], result: Result, trace: Callable[[dict[str, Any]], Result], has_time: Callable[[], bool]
+) -> Result:
     patience, traced = PATIENCE.begins(), 0
     known = dict(request.get("answers") or {})
     answers: dict[str, Any] = {}

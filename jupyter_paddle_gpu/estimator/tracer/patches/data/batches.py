@@ -44,7 +44,8 @@ class Text(str):
 
 
 def look_at_last(loaders: Loaders, loader: Any, size: int) -> None:
-    """Read the last sample as well: a data set that counts more than it has fails there, long after its first batch."""
+    """Read the last sample as well: a data set that counts more than it has fails there, long after its first batch.
+    Where samples are shuffled, one of another shape than the first meets others in some batch."""
     data: Any = loader.dataset
     sampler: Any = getattr(loader, "batch_sampler", None)
     is_plain = isinstance(data, paddle.io.Dataset) and not isinstance(data, (paddle.io.IterableDataset, UnseenData))
@@ -60,14 +61,40 @@ def look_at_last(loaders: Loaders, loader: Any, size: int) -> None:
     before = random.getstate(), np.random.get_state()
     try:
         with loaders.reading(loader):
-            data[len(data) - left_out - 1]
-    except IndexError as problem:
-        loaders.late = *call_stack.place(), problem
+            last = data[len(data) - left_out - 1]
+            if size > 1 and _draws(loader):
+                _stack_alike(data[0], last)
+    except (IndexError, _OtherShapeError) as problem:
+        raised = problem.__cause__ if isinstance(problem, _OtherShapeError) and problem.__cause__ else problem
+        loaders.silenced = loaders.silenced and raised
+        loaders.late = *call_stack.place(), raised
     except Exception:  # what is wrong otherwise, the first batch tells
         loaders.silenced = None
     finally:
         random.setstate(before[0])
         np.random.set_state(before[1])
+
+
+class _OtherShapeError(Exception):
+    """Samples of a data set cannot be put together."""
+
+
+def _draws(loader: Any) -> bool:
+    """Whether any samples may meet in a batch, which Paddle puts together."""
+    collate = getattr(loader, "collate_fn", None) or default_collate_fn
+    return collate is default_collate_fn and type(loader.batch_sampler.sampler) is paddle.io.RandomSampler
+
+
+def _stack_alike(first: Any, last: Any) -> None:
+    """Refuse samples of which an array has another shape, as Paddle does in `default_collate_fn`."""
+    if isinstance(first, (list, tuple)) and isinstance(last, (list, tuple)):
+        for one, other in zip(first, last, strict=False):
+            _stack_alike(one, other)
+    elif isinstance(first, np.ndarray) and isinstance(last, np.ndarray) and first.shape != last.shape:
+        try:
+            np.stack([first, last])
+        except ValueError as problem:
+            raise _OtherShapeError from problem
 
 
 def kinds(loader: Any) -> list[list[Any]]:

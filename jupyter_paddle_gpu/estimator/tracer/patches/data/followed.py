@@ -18,6 +18,7 @@ import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
+from ... import own_faults
 from ...eager.tensors import Tensors
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen
@@ -199,7 +200,9 @@ def _made_in(runtime: Tensors, variant: Variant, make: Callable[[], Any]) -> Any
     try:
         with runtime.of(Variants).within(variant):
             return make()
-    except Exception:  # whatever the program's code makes of made-up data tells nothing
+    except Exception as problem:  # whatever the program's code makes of made-up data tells nothing
+        if own_faults.is_own(problem):
+            notes.setdefault(own_faults.CODE, own_faults.parameters(problem))
         return None
     finally:
         data.needs, runtime.notes = needs, notes

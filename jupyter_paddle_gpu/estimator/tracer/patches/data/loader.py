@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sized
+from functools import partial
 from typing import Any
 
 import numpy as np
 import paddle
 from paddle.io.dataloader.collate import default_collate_fn
 
-from ... import call_stack
+from ... import call_stack, own_faults
 from ...eager.tensors import Tensors
 from ...memory.values import Known
 from ...session import Session, current
@@ -229,7 +230,10 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
     """The batch that the program's own code makes of data that is not here; None where it does not say all."""
     data = runtime.of(AbsentData)
     name = data.loaders.get(id(loader), ("",))[0]
-    found = followed.of_loader(runtime, loader, size, name) if data.follows else None
+    found = None
+    if data.follows:
+        follows = partial(followed.of_loader, runtime, loader, size, name)
+        found = own_faults.without(follows, None, runtime.note, is_mixed=True)
     if isinstance(found, followed.Partial):
         data.know_partly(name, found.parts, found.names)
         return None
