@@ -101,6 +101,16 @@ def test_the_page_has_every_rebuilt_row_with_its_figures() -> None:
     assert [line for line in held_back if not any(line.endswith(row[1]) for row in told)] == []
 
 
+def test_the_page_counts_what_was_rebuilt_and_what_was_not() -> None:
+    page, logs = " ".join(PAGE.read_text(encoding="utf-8").split()), read()
+    rebuilt, hindered = sum(bool(log.variants) for log in logs), sum(bool(log.hindered) for log in logs)
+    assert f"{len(logs)} records of public threads" in page
+    assert f"{rebuilt} of them could be rebuilt" in page
+    assert f"{rebuilt} of the {len(logs)} records" in page
+    assert f"{hindered} could not" in page
+    assert f"{hindered} records, and what hinders each" in page
+
+
 def test_the_page_sums_up_the_held_back_tests() -> None:
     page = PAGE.read_text(encoding="utf-8")
     for half, called in HALVES.items():

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from paddle.base import core
 
 from .. import call_stack
+from ..kernels import gpu_flags
 from ..session import Session
 
 CAPABILITY = (8, 0)
@@ -24,14 +25,11 @@ CAPABILITY = (8, 0)
 _LEAVING = frozenset(("exit", "_exit", "quit"))
 _CATCHING = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
-_FLAGS_OF_GPUS = {"FLAGS_cudnn_deterministic": False, "FLAGS_flash_attn_version": 2}
-"""What they are in a build for GPUs (`common/flags.cc`); one for CPUs has none of them."""
-
 
 def flag_values(session: Session, original: Callable[..., Any], flags: Any) -> Any:
-    """`get_flags`: of those that only a build for GPUs has, what they begin with."""
+    """`get_flags`: of those that only a build for GPUs has, what was set or what they begin with."""
     asked = [flags] if isinstance(flags, str) else list(flags)
-    there = {name: _FLAGS_OF_GPUS[name] for name in asked if name in _FLAGS_OF_GPUS}
+    there = {name: gpu_flags.value_of(name) for name in asked if name in gpu_flags.BEGIN}
     if session.target != "gpu" or not there:
         return original(flags)
     rest = [name for name in asked if name not in there]

@@ -20,6 +20,7 @@ from paddle.base import core, framework
 
 from .. import call_stack
 from ..eager.tensors import Tensors
+from ..kernels.gpu_flags import GpuFlags
 from ..session import Session
 from ..undecided import absent_data
 from . import absent_devices
@@ -157,6 +158,7 @@ def _number(session: Session, original: Replacement, env: Any) -> int:
 
 def _flags(session: Session, original: Replacement, flags: Any) -> None:
     """`set_flags`: a build without CUDA knows no flags of cuDNN's."""
+    session.of(GpuFlags).put(flags)
     with contextlib.suppress(ValueError):
         original(flags)
 

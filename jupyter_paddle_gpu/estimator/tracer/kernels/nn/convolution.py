@@ -6,19 +6,16 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
+from ..gpu_flags import searches, workspace_limit
 from ..rules import Arrays, Asked, Attributes, Further, Meta, Number, Operator, Place, Rule, Strides
-
-LIMIT = 512 << 20
-"""kDefaultConvWorkspaceSizeLimitMB (paddle/phi/backends/gpu/cuda/cudnn_workspace_helper.h): cuDNN's limit."""
-
 
 _OF_IMAGES = 4
 """Dimensions of a filter of images: [out, in / groups, height, width]."""
 
 
 def cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, int]:
-    """Nothing up to what the kernel touches, at most cuDNN's limit, for its algorithm is not known beforehand; for
-    depthwise filters of images nothing.
+    """Nothing up to what the kernel touches, at most cuDNN's limit, for its algorithm is not known beforehand; all of
+    the limit where it searches for one; for depthwise filters of images nothing.
 
     A depthwise convolution of images asks cuDNN nothing: `_conv_nd` and `conv1d` of `nn/functional/conv.py` call
     `depthwise_conv2d` on a GPU, whose kernels are Paddle's own (`phi/kernels/gpu/depthwise_conv_kernel.cu`; the GPU
@@ -28,7 +25,10 @@ def cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, in
     if int(attrs.get("groups") or 1) > 1 and weight[1] == 1 and len(weight) == _OF_IMAGES:
         return 0, 0
     touched = sum(array.nbytes for group in (*operands, *results) for array in group)
-    return 0, min(LIMIT, touched)
+    limit = workspace_limit()
+    if searches() and limit < float("inf"):  # `GetMaxWorkspaceSize` of `conv_cudnn_v7.h`
+        return int(limit), int(limit)
+    return 0, int(min(limit, touched))
 
 
 def _flops(attrs: Attributes, operands: Arrays, results: Arrays) -> int:

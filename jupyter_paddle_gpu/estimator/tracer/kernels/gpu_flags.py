@@ -1,0 +1,49 @@
+"""Flags that only a Paddle for GPUs has: one for CPUs neither knows them nor keeps what a program sets."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+LIMIT = "FLAGS_conv_workspace_size_limit"
+SEARCH = "FLAGS_cudnn_exhaustive_search"
+BEGIN: dict[str, Any] = {
+    "FLAGS_cudnn_deterministic": False, SEARCH: False, "FLAGS_flash_attn_version": 2,
+    LIMIT: 512,
+}  # fmt: skip
+"""What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
+_set: dict[str, Any] = {}
+
+
+class GpuFlags:
+    """What a program has set: each trace begins and ends without it."""
+
+    def __init__(self) -> None:
+        _set.clear()
+
+    def put(self, flags: dict[str, Any]) -> None:
+        """`set_flags`."""
+        _set.update({name: value for name, value in flags.items() if name in BEGIN})
+
+    def close(self) -> None:
+        """Forget what was set."""
+        _set.clear()
+
+
+def value_of(name: str) -> Any:
+    """What a flag is, by the program or by its environment, from which Paddle takes it."""
+    return _set.get(name, os.environ.get(name, BEGIN[name]))
+
+
+def workspace_limit() -> float:
+    """Bytes of a convolution's workspace at most; below zero there is none (`CalcWorkspaceLimitInBytes`)."""
+    try:
+        limit = int(value_of(LIMIT))
+    except ValueError:
+        limit = BEGIN[LIMIT]
+    return limit << 20 if limit >= 0 else float("inf")
+
+
+def searches() -> bool:
+    """Whether cuDNN tries all algorithms of a convolution, with a workspace as large as the limit."""
+    return str(value_of(SEARCH)).lower() in {"1", "true"}
