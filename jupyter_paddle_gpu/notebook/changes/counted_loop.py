@@ -10,7 +10,8 @@ from .program import Program
 def lengthen(program: Program, step: ast.stmt, times: int) -> None:
     """Have the loop around a step go round so many times as often, where its count is a number of its own.
 
-    A loop over a loader, or one whose count is computed from the batch size, does so by itself.
+    A loop over a loader, or one whose count is computed from the batch size, does so by itself; one that passes some
+    of its rounds by counts something else (frames of a game).
     """
     count = _count(program, step)
     if count is None or not _is_fixed(program, count):
@@ -23,7 +24,10 @@ def _count(program: Program, step: ast.stmt) -> ast.expr | None:
     """What says how often the innermost loop around a step goes round; None where it does not count from 0 on."""
     own = next((one for one in program.code.parents(step) if isinstance(one, (ast.For, ast.While))), None)
     loops = program.reader.enclosing_loops(step)
-    match own or (loops[0] if loops else None):
+    around = own or (loops[0] if loops else None)
+    if around is not None and any(isinstance(one, ast.Continue) for one in ast.walk(around)):
+        return None
+    match around:
         case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[count], keywords=[])):
             return count
         case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=0), count], keywords=[])):

@@ -42,6 +42,7 @@ def test_a_count_of_its_own_is_multiplied(before, after):
         "for step in range(len(data)):\n" + BODY,
         "for step in range(1, 20):\n" + BODY,
         "while True:\n" + BODY,
+        "for step in range(20):\n    if step % 4:\n        continue\n" + BODY,
         "for x in loader:\n" + BODY.split("\n", 1)[1],
         "step = 0\nwhile step < steps:\n" + BODY + "    step += batch_size\n",
     ],

@@ -19,9 +19,9 @@ _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batc
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
 _SHAPED = frozenset(
     ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
-     "reshape", "random_sample", "gaussian", "integers")
+     "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
 )  # fmt: skip
-"""Calls whose first size is that of the batch."""
+"""Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,17 @@ SOURCES = {
     + LOOP.format(rows="parser.parse_args([]).bsz"),
     "argument": NET + "def made(rows, wide):\n    return paddle.rand([rows, wide])\nfor step in range(5):\n"
     "    x = made(8, 13)" + STEP,
+    "drawn": NET
+    + "import numpy as np\nrows = np.ones([100, 13], 'float32')\nclass Memory:\n    def sample(self, count):\n"
+    "        return paddle.to_tensor(rows[np.random.choice(100, count)])\nmemory = Memory()\nfor step in range(5):\n"
+    "    x = memory.sample(8)" + STEP,
+    "drawn by Python": NET + "import random\nrows = [paddle.rand([13]) for _ in range(20)]\nfor step in range(5):\n"
+    "    x = paddle.stack(random.sample(rows, 8))" + STEP,
     "literal": NET + LOOP.format(rows="8"),
     "name": NET + "pictures = 8\nepochs = 8\n" + LOOP.format(rows="pictures"),
 }
+
+HOW = {"drawn": "argument", "drawn by Python": "literal"}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,7 @@ def test_the_step_follows(asked, edited, how):
     assert (asked[how]["peak"], asked[how]["batch_size"]) == (edited[how]["peak"], 2)
     (place,) = asked[how]["batch_from"]
     line = SOURCES[how].split("\n")[place["line"] - 1]
-    assert (line[place["column"] : place["end"]], place["how"]) == ("8", how)
+    assert (line[place["column"] : place["end"]], place["how"]) == ("8", HOW.get(how, how))
 
 
 OVER_CELLS = {
