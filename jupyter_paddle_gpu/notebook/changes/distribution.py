@@ -9,6 +9,8 @@ import msgspec
 from ...domain.messages import Message
 from ...domain.notebooks import Place
 from ...domain.what_ifs import EstimateRequest
+from ..code import Function
+from ..names import MAX_STEPS
 from ..training.precision import read_distribution, read_processes
 from . import arguments
 from .program import Program, RefusedError
@@ -41,11 +43,11 @@ def change(program: Program, request: EstimateRequest) -> None:
     if statement is None:
         raise RefusedError(_NO_MODEL)
     loader = _loader(program)
-    if optimizer is not None and program.code.position(optimizer) < program.code.position(statement):
+    if optimizer is not None and _is_before(program, optimizer, statement):
         raise RefusedError(_NO_MODEL)
     if optimizer is not None and (other := _beside(program, optimizer, statement)):
         raise RefusedError(_also(program.text(statement.targets[0]), other))
-    methods = _methods(program, statement.targets[0])
+    methods = _methods(program, statement)
     if methods:
         raise RefusedError(_used(program.text(statement.targets[0]), methods))
     program.lines_alone(statement)
@@ -106,10 +108,26 @@ _KEPT |= {"sublayers", "named_sublayers", "forward", "buffers", "set_dict"}
 """What `DataParallel` has as well as the model inside it."""
 
 
-def _methods(program: Program, model: ast.expr) -> str:
-    """A method or an attribute of the model's own that the notebook uses by its name."""
+def _is_before(program: Program, optimizer: ast.Call, model: ast.Assign) -> bool:
+    """Whether the optimizer is made before the model has its name."""
+    if program.code.scope(optimizer) is program.code.scope(model):
+        return program.code.position(optimizer) < program.code.position(model)
+    return _reached(program, optimizer) < _reached(program, model)
+
+
+def _reached(program: Program, node: ast.AST, depth: int = MAX_STEPS) -> tuple[int, int, int]:
+    """Where the notebook comes to a node first: within a function, where that is called first."""
+    function = next((one for one in program.code.parents(node) if isinstance(one, Function)), None)
+    calls = program.code.calls_of(function) if function is not None and depth else []
+    return min((_reached(program, call, depth - 1) for call in calls), default=program.code.position(node))
+
+
+def _methods(program: Program, model: ast.Assign) -> str:
+    """A method or an attribute of the model's own that the notebook uses by its name, or by that of an object which it
+    is given to (`self.model`)."""
     for node in program.code.of_type(ast.Attribute):
-        if _called(node.value) == _called(model) and node.attr not in _KEPT:
+        is_it = _called(node.value) == _called(model.targets[0]) or program.names.origin(node.value) is model.value
+        if is_it and node.attr not in _KEPT:
             return node.attr
     return ""
 

@@ -33,6 +33,26 @@ class Net(paddle.nn.Layer):
 Trainer().fit()
 """
 
+HANDED = (
+    TRAINER.replace("__init__(self)", "__init__(self, model)")
+    .replace("= Net()", "= model")
+    .replace("Trainer().fit()", "net = Net()\nTrainer(net).fit()")
+)
+
+
+def test_a_model_that_is_handed_to_a_trainer_is_made_parallel_before() -> None:
+    copy, found = made({"devices": 2}, HANDED)
+    assert not found.refused
+    source = copy.content["cells"][0]["source"]
+    assert "net = Net()\nnet = paddle.DataParallel(net)\nTrainer(net).fit()" in source
+    assert "DistributedBatchSampler(data, batch_size=4)" in source
+    own = HANDED.replace("self.model(x)", "self.model.encode(x)")
+    assert [one.why.code for one in made({"devices": 2}, own)[1].refused] == ["devices_attribute"]
+    late = HANDED.replace(
+        "net = Net()\nTrainer(net).fit()", "trainer = Trainer(Net())\nnet = trainer.model\ntrainer.fit()"
+    )
+    assert [one.why.code for one in made({"devices": 2}, late)[1].refused] == ["devices_no_model"]
+
 
 @pytest.mark.parametrize(
     ("cell", "why"),
