@@ -231,6 +231,13 @@ class TerminalFace(Face):
             return {}
         return self._answering.answers(estimate)
 
+    def agrees(self, view: View, question: str) -> bool | None:
+        """Shown and asked where a person sits at the terminal: Enter is no."""
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            return None
+        self.show(view, as_json=False)
+        return str(click.prompt(f"{question} [y/N]", default="", show_default=False)).strip().lower() in {"y", "yes"}
+
     @cached_property
     def _answering(self) -> Answering:
         return Answering(self.console, self.say)

@@ -103,6 +103,10 @@ class Face(ABC):
         """What a person answers to an estimate's questions, by name; nothing where nobody can be asked."""
         return {}
 
+    def agrees(self, view: View, question: str) -> bool | None:
+        """Whether a person agrees who is shown an answer and asked; None where nobody can be asked."""
+        return None
+
     def held(self, estimate: Estimate) -> dict[str, FactValue]:
         """What the place itself holds by the names of an estimate's questions: a kernel its objects."""
         return {}

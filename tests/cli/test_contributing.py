@@ -5,7 +5,12 @@ The job stands in: no machine of the tests has a GPU. Store, services and comman
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -93,6 +98,30 @@ def test_the_line_is_shown_and_written_only_where_told(cli, finished, tmp_path):
     cli("contribute", "--write", str(file))
     assert len(file.read_text().splitlines()) == 2
     assert "没有写入任何文件" in "".join(cli("contribute", LANG="zh_CN.UTF-8").out.split())
+
+
+@pytest.mark.parametrize(("typed", "count"), [("y", 1), ("", 0), ("n", 0)])
+def test_at_a_terminal_the_line_is_shown_before_it_is_written(environment, finished, tmp_path, typed, count):
+    finished()
+    file = tmp_path / "facts.jsonl"
+    held, given = pty.openpty()
+    command = [sys.executable, "-m", "jupyter_paddle_gpu", "contribute", "--write", str(file)]
+    child = subprocess.Popen(command, stdin=given, stdout=given, stderr=given, env={**environment, "COLUMNS": "300"})
+    os.close(given)
+    said = ""
+    while "[y/N]" not in said:
+        said += os.read(held, 4096).decode()
+    assert "The line: {" in said
+    assert "written nowhere" not in said
+    assert not file.exists()
+    os.write(held, f"{typed}\n".encode())
+    with contextlib.suppress(OSError):  # Linux says so where the other end is closed
+        while more := os.read(held, 4096).decode():
+            said += more
+    assert child.wait(30) == 0
+    os.close(held)
+    assert (f"added to {file}" in said, "Nothing was written" in said) == (bool(count), not count)
+    assert (len(file.read_text().splitlines()) if file.exists() else 0) == count
 
 
 def test_a_line_goes_into_the_collection_as_it_is_and_its_range_is_judged(cli, finished, tmp_path):

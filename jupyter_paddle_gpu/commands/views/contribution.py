@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 class ContributionView(TableView):
     """A fact a row; below the line as it was or would be written."""
 
-    def __init__(self, log: GpuLog, written: Path | None = None) -> None:
+    def __init__(self, log: GpuLog, written: Path | None = None, *, asks: bool = False) -> None:
+        """`asks`: whether a question comes below it, what to do with the line."""
         self.data: GpuLog = log
-        self._written = written
+        self._written, self._asks = written, asks
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
@@ -53,6 +54,8 @@ class ContributionView(TableView):
     def sentences(self, say: Speech) -> Sequence[Message]:
         """The line, and what may be done with it."""
         line = Message(code="contribution_line", text="The line: {line}", params={"line": self.data.line})
+        if self._asks:
+            return (line,)
         if self._written is not None:
             text, file = "This line was added to {file}.", str(self._written)
             return line, Message(code="contribution_written", text=text, params={"file": file})
