@@ -80,8 +80,9 @@ api: $(PACKAGES) $(NODE_PACKAGES)  ## Write the schemas of the OpenAPI document 
 	$(BIN)/python -m jupyter_paddle_gpu.services.policies.schema
 	$(BIN)/jlpm api
 
-docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operators
+docs: $(ENVIRONMENT)  ## Write docs/kernels.md from the declarations of operators, docs/gpu-log-records.md from the logs
 	$(BIN)/python docs/programs/kernels.py
+	$(BIN)/python -m benchmarks.gpu_logs.records
 
 bench: $(ENVIRONMENT)  ## Start-up, estimates, submit, log, sizes: each prints a table and writes JSON into benchmarks/results/
 	$(BIN)/python -m benchmarks

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from benchmarks.gpu_logs.collection import Figure, Log, read
 from benchmarks.gpu_logs.rebuild import error, flags, inside, kept, reserved_range
+from benchmarks.gpu_logs.records import PAGE as RECORDS
+from benchmarks.gpu_logs.records import page as every_record
 from benchmarks.gpu_logs.tables import driver, figures, reached, summed_up
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
@@ -109,6 +111,12 @@ def test_the_page_counts_what_was_rebuilt_and_what_was_not() -> None:
     assert f"{rebuilt} of the {len(logs)} records" in page
     assert f"{hindered} could not" in page
     assert f"{hindered} records, and what hinders each" in page
+
+
+def test_every_record_is_told_with_all_that_is_known_of_it() -> None:
+    written = RECORDS.read_text(encoding="utf-8")
+    assert written == every_record(), "python -m benchmarks.gpu_logs.records writes it"
+    assert all(log.name in written for log in read())
 
 
 def test_the_page_sums_up_the_held_back_tests() -> None:
