@@ -37,11 +37,14 @@ for inputs, wanted in reader():
     feed = {{"x": np.array([inputs], "float32"), "y": np.array([wanted], "float32")}}
     exe.run(feed=feed, fetch_list=[loss])
 """
+_BATCHES = "train_reader = paddle.batch(reader, batch_size=20)\nfor batch in train_reader():"
+BATCHED = READ.replace("for inputs, wanted in reader():", _BATCHES)
+BATCHED = BATCHED.replace("[inputs]", "[one[0] for one in batch]").replace("[wanted]", "[one[1] for one in batch]")
 
 
 @pytest.fixture(scope="module")
 def traced(run_child):
-    sources = {"sliced": SLICED, "whole": WHOLE, "read": READ, "answered": WHOLE}
+    sources = {"sliced": SLICED, "whole": WHOLE, "read": READ, "answered": WHOLE, "batched": BATCHED}
     return run_child("trace", sources, {"answered": {"answers": {"x": "float32[404,13]"}}})
 
 
@@ -63,3 +66,8 @@ def test_one_question_stands_for_all_that_is_fed(traced):
 def test_a_reader_is_asked_for_as_the_program_declares_it(traced):
     (asked,) = traced["read"]["questions"]
     assert (asked["name"], asked["suggestion"]) == ("reader", "float32[32,13] float32[32,1]")
+
+
+def test_the_batches_of_a_reader_are_lists_of_samples(traced):
+    (asked,) = traced["batched"]["questions"]
+    assert (asked["name"], asked["suggestion"]) == ("train_reader", "float32[20,13] float32[20,1]")

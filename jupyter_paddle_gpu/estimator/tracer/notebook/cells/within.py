@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from types import GeneratorType
 from typing import Any
 
 import paddle
 
+from ... import call_stack
 from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
 from ...session import Session, current
@@ -310,8 +312,10 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     held: list[Any] = []
     items: Any = None
     count: int | None = None
+    kind = _TENSORS if not is_numpy else _ARRAYS
     try:
         items = made = make()
+        kind = _SAMPLES if _gives_samples(items) else kind
         count = rounds.splits(items)
         # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
         if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.is_own(items)):
@@ -320,18 +324,18 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     except BaseException as problem:
         if absorbing.is_of_step(problem) or not absorbing.is_of_data(problem):
             raise
-        return rounds.as_many(session, _followed(session, make, name, is_numpy), count)
+        return rounds.as_many(session, _followed(session, make, name, kind), count)
     if isinstance(items, Unseen):
         named = session.of(AbsentData).name_of(items) or name
-        return rounds.as_many(session, _followed(session, make, named, is_numpy), None)
+        return rounds.as_many(session, _followed(session, make, named, kind), None)
     if absorbing.holds_unseen(held):
-        return rounds.as_many(session, _followed(session, make, name, is_numpy), count)
+        return rounds.as_many(session, _followed(session, make, name, kind), count)
     if isinstance(items, paddle.io.DataLoader):
         return rounds.while_it_trains(session, items)
     return _all(held, items) if isinstance(items, Iterator) else items
 
 
-def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Iterator[Any]:
+def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, kind: str) -> Iterator[Any]:
     """The batches that a reader makes of data that is not here, where its code says what they look like."""
     data = session.of(AbsentData)
     if data.description(name) is None and data.follows:
@@ -342,7 +346,7 @@ def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, is
             data.followed[name] = followed.text(found)
             batch = followed.as_unknown(found)
             return data_loader.batches_like(session, batch, EPOCH)
-    return _described(session, name, is_numpy)
+    return _described(session, name, kind)
 
 
 def _all(held: list[Any], items: Iterator[Any]) -> Iterator[Any]:
@@ -352,19 +356,32 @@ def _all(held: list[Any], items: Iterator[Any]) -> Iterator[Any]:
         yield from items
 
 
-def _described(session: Session, name: str, is_numpy: bool) -> Iterator[Any]:
+def _described(session: Session, name: str, kind: str) -> Iterator[Any]:
     data = session.of(AbsentData)
     text = data.description(name)
     if text is None:
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", *place())))
-    return _batches(session, text, is_numpy)
+    return _batches(session, text, kind)
 
 
-def _batches(session: Session, text: str, is_numpy: bool) -> Iterator[Any]:
+def _batches(session: Session, text: str, kind: str) -> Iterator[Any]:
     size = data_loader.described_size(session, text)
     for _ in range(EPOCH):
-        batch = unknown_batch(text, size) if is_numpy else data_loader.described_tensors(session, text, size)
-        yield batch[0] if isinstance(batch, list) and len(batch) == 1 else batch
+        batch = data_loader.described_tensors(session, text, size) if kind == _TENSORS else unknown_batch(text, size)
+        if kind == _SAMPLES and isinstance(batch, list):
+            yield [tuple(one[number] for one in batch) for number in range(size)]
+        else:
+            yield batch[0] if isinstance(batch, list) and len(batch) == 1 else batch
+
+
+_TENSORS, _ARRAYS, _SAMPLES = "tensors", "arrays", "samples"
+"""What a loop takes a batch as."""
+
+
+def _gives_samples(items: Any) -> bool:
+    """Whether what a loop goes through gives lists of samples: the reader that `paddle.batch` makes."""
+    code = items.gi_code if isinstance(items, GeneratorType) else None
+    return code is not None and code.co_filename.startswith(call_stack.PADDLE) and code.co_name == "batch_reader"
 
 
 NAMES = {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ast
-import json
 import linecache
-import pickle
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import Any
@@ -138,15 +136,8 @@ def _set_value(session: Session, original: Callable[..., Any], self: Any, value:
     return None if is_unseen(value) else original(self, value)
 
 
-def _read(session: Session, original: Callable[..., Any], file: Any, *args: Any, **kwargs: Any) -> Any:
-    """What a file holds that is not here: C code would not ask the stand-in for it."""
-    return Unseen(file) if isinstance(file, Unseen) else original(file, *args, **kwargs)
-
-
 def patches() -> Iterator[Patch]:
-    """Where data goes into Paddle, and where Python reads it."""
-    for module in (pickle, json):
-        yield from (Patch(module, name, _read) for name in ("load", "loads"))
+    """Where data goes into Paddle."""
     yield Patch(paddle.io.DataLoader, "__init__", _loader)
     yield Patch(paddle.io.BatchSampler, "__init__", _sampler)
     yield Patch(paddle.io.DistributedBatchSampler, "__init__", _sampler)

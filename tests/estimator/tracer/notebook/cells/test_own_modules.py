@@ -284,7 +284,7 @@ def test_what_arguments_are_by_default_is_a_constant_of_the_program(traced):
 def test_an_argument_is_what_documents_and_configurations_beside_the_program_say(traced):
     assert traced["documented"]["asked"] == [["config", "settings/small.json", "documented"]]
     assert traced["the one configuration"]["asked"] == [["config", "conf/only.json", "near"]]
-    assert traced["choices"]["asked"] == [["city", "6", "cells"]]
+    assert traced["choices"]["asked"] == [["city", "6", "code"]]
 
 
 def test_a_default_that_is_no_file_here_is_one_that_documents_name_or_of_the_same_name(traced):
