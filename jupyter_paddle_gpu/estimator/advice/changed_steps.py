@@ -22,6 +22,9 @@ from ..workers.interpreters import Interpreter
 SOUGHT = frozenset(row.name for row in WHAT_IFS if row.sizes_batch)
 """What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
 
+COUNTING = frozenset(("arange", "eye"))
+"""How the tracer names places that count a batch's samples, or anything else."""
+
 
 class Rewrite(Protocol):
     """A notebook with a request's what-ifs in its cells."""
@@ -142,14 +145,18 @@ class ChangedSteps:
 
     def _nearest_first(self, places: tuple[BatchPlace, ...]) -> Iterator[tuple[BatchPlace, ...]]:
         """Of several trainings with batches of one size: the numbers between the one that is changed and the one before
-        it are its own; all of them, where those move nothing."""
+        it are its own; all of them, where those move nothing. What only counts stays as long as the step does without.
+        """
         if self.among is not None:
             own = _position(self.among.where)
             before = max((at for one in self.among.others if (at := _position(one)) < own), default=(-1, 0))
             near = tuple(one for one in places if before < (one.cell, one.line) <= own)
             if near and near != places:
                 yield near
-        if places:
+        sizing = tuple(one for one in places if one.name not in COUNTING)
+        if sizing:
+            yield sizing
+        if places and places != sizing:
             yield places
 
     def _changed_at(

@@ -278,11 +278,14 @@ def _with_batch(
                 found = [*found, *batch_places.places(request["cells"], size, sites.beside.values())]
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
-        cells = batch_places.changed(request["cells"], found, micro(asked, request))
-        again = trace({**request, "cells": cells})
-        if again["status"] != "ok" or any(note["code"] == "batch_size_kept" for note in again["notes"]):
+        for tried in batch_places.attempts(found):
+            cells = batch_places.changed(request["cells"], tried, micro(asked, request))
+            again = trace({**request, "cells": cells})
+            if again["status"] == "ok" and not any(note["code"] == "batch_size_kept" for note in again["notes"]):
+                break
+        else:
             return result
-        result = again
+        result, found = again, tried
     result["batch_from"] = batch_places.as_data(found)
     return result
 

@@ -22,6 +22,8 @@ _SHAPED = frozenset(
      "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
 )  # fmt: skip
 """Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
+COUNTING = frozenset(("arange", "eye"))
+"""Calls that count a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,17 @@ def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] 
     named = [place for place in found if _BATCH.search(place.name)]
     named += [place for cell in cells for place in _in_commands(cell, size)]
     counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
-    leading = [place for place in found if place.how == "literal" or _COUNT.search(place.name) or place.name in counts]
-    return named or leading
+    sizing = [place for place in found if place.name not in COUNTING]
+    leading = [one for one in sizing if one.how == "literal" or _COUNT.search(one.name) or one.name in counts]
+    return named or (leading and leading + [place for place in found if place.name in COUNTING])
+
+
+def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
+    """Which of the places to change, the likeliest first: what only counts stays as long as the step does without."""
+    sizing = [place for place in found if place.name not in COUNTING]
+    yield sizing
+    if sizing != found:
+        yield found
 
 
 def changed(cells: list[dict[str, Any]], found: Iterable[BatchPlace], size: int) -> list[dict[str, Any]]:
@@ -200,6 +211,8 @@ def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tup
         yield "argument", word.arg or "", word.value
     if called in parameters:
         yield from (("argument", name, one) for name, one in zip(parameters[called], node.args, strict=False))
+    if called in COUNTING:
+        yield from (("literal", called, one) for one in node.args)
     if called not in parameters or called in _SHAPED:
         yield from (("literal", "", one) for one in _firsts(node, called))
 

@@ -84,3 +84,29 @@ def test_an_argument_is_called_what_the_function_calls_it_wherever_that_stands(h
     (place,) = batch_places.places(cells, 32)
     assert (place.cell, place.how) == (2, "argument")
     assert batch_places.places(cells[1:], 32, [ast.parse(cells[0]["source"])]) == [place]
+
+
+CONTRAST = (
+    NET
+    + """for step in range(5):
+    logits = model(paddle.rand([8, 13])) @ model(paddle.rand([8, 13])).T
+    loss = paddle.nn.functional.cross_entropy(logits, paddle.arange(8))
+"""
+    + STEP.split("\n", 2)[2]
+)
+POSITIONS = NET.replace("Linear(13, 4)", "Embedding(8, 4)") + LOOP.format(rows="8").replace(
+    "paddle.rand([8, 13])", "paddle.arange(8) + paddle.zeros([8, 8], 'int64')"
+)
+
+
+def test_what_counts_a_batch_follows_where_the_step_needs_it(run_child):
+    """Labels of a contrast within the batch are as many as its samples; positions are not."""
+    sources = {"labels": CONTRAST, "positions": POSITIONS}
+    found = run_child("trace", sources, {name: {"batch_size": 2} for name in sources})
+    assert [found[name]["batch_size"] for name in ("labels", "positions")] == [2, 2]
+    lines = {
+        name: [source.split("\n")[one["line"] - 1] for one in found[name]["batch_from"]]
+        for name, source in sources.items()
+    }
+    assert len(lines["labels"]) == 3 and "arange" in lines["labels"][-1]
+    assert len(lines["positions"]) == 1
