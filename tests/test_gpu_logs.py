@@ -113,6 +113,14 @@ def test_the_page_counts_what_was_rebuilt_and_what_was_not() -> None:
     assert f"{hindered} records, and what hinders each" in page
 
 
+def test_no_odd_thread_is_evidence_of_anything() -> None:
+    """They are kept for judging: neither a record nor a source of a rule."""
+    root = PAGE.parents[1]
+    files = [*root.glob("docs/*.md"), *root.glob("jupyter_paddle_gpu/**/*.py"), *root.glob("benchmarks/**/*.py")]
+    odd = re.compile(r"\b(?:Paddle\w*|OpenOCR)#\d*[13579]\b")
+    assert [found for file in files for found in odd.findall(file.read_text(encoding="utf-8"))] == []
+
+
 def test_every_record_is_told_with_all_that_is_known_of_it() -> None:
     written = RECORDS.read_text(encoding="utf-8")
     assert written == every_record(), "python -m benchmarks.gpu_logs.records writes it"

@@ -56,7 +56,7 @@ _EAGER = ContextRange(
     636 * MIB,
     1101 * MIB,
     "666,632,192 bytes without lazy loading (pytorch/pytorch#86509); Titan V 1008 MiB (pytorch/pytorch#28394); "
-    "RTX 3090, CUDA 11.1: 1001 MiB (pytorch/pytorch#54564); Paddle 2020: 840 MB (PaddlePaddle/Paddle#27795)",
+    "RTX 3090, CUDA 11.1: 1001 MiB (pytorch/pytorch#54564)",
 )
 _CUBLAS_HOPPER = 32 * MIB
 _CUBLAS = 4 * MIB
