@@ -60,12 +60,14 @@ def test_the_estimates_table_is_the_rebuilt_one() -> None:
 
 def test_refused_requests_are_tensors() -> None:
     """To the byte: rows of three gates of 2,048 for 7,065 frames; the last stage of ResNet50 for 3840 x 2160 at an
-    eighth, both with the 256 bytes that Paddle added to each request up to 2.2; a moment of the widest weight of
+    eighth, an eighth of 8 pictures of 544 (one of ten sizes that YOLOv3 draws), all three with the 256 bytes that
+    Paddle added to each request up to 2.2; a moment of the widest weight of
     ChatGLM2, and of Llama 7B."""
     told = {log.thread: log.refused for log in read()}
     shapes = {
         "yeyupiaoling/PaddlePaddle-DeepSpeech#60": ((7065, 3 * 2048), 256, 165.586182),
         "PaddlePaddle/PaddleSeg#1568": ((2048, 270, 480), 256, 1012.500244),
+        "PaddlePaddle/PaddleDetection#3100": ((8, 128, 544 // 8, 544 // 8), 256, 18.062744),
         "PaddlePaddle/PaddleNLP#8612": ((4096, 2 * 13696), 0, 428.0),
         "PaddlePaddle/PaddleNLP#7312": ((4096, 11008), 0, 172.0),
     }
