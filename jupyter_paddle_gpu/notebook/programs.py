@@ -60,6 +60,8 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Ite
             shell.goes(words[1])
             yield Command(kind="folder", cell=index, line=magic.line, path=words[1])
         elif words[:1] == ["run"]:
+            if len(words) > 1 and (folder / f"{words[1]}.py").is_file():  # `%run helpers`
+                words[1] += ".py"
             at = next((at for at, word in enumerate(words) if word.endswith((".py", NOTEBOOK))), None)
             if at is not None:
                 path, arguments = words[at], tuple(words[at + 1 :])

@@ -143,6 +143,7 @@ def test_scripts_of_a_shell_and_modules_are_read(tmp_path: Path) -> None:
         "import importlib\nimportlib.import_module('lib.loops')",
         "import runpy\nrunpy.run_path('../lib/loops.py')",
         "exec(open('../lib/loops.py').read())",
+        "%run ../lib/loops",
     ],
 )
 def test_modules_from_elsewhere_are_read(tmp_path: Path, source: str) -> None:

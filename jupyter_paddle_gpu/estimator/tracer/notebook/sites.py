@@ -41,7 +41,6 @@ _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
 """Calls that call a function which they are given, commonly several times."""
-_NAMED = (ast.Name, ast.Subscript, ast.Call)
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -96,6 +95,8 @@ class Sites:
         self._lines: dict[str, list[str]] = {}
         """Scripts that stand in lines of a shell, or in lists of words, by the name that holds them."""
         self._known: dict[str, Holding] = {}
+        self._names: dict[str, list[ast.AST | str]] = {}
+        """Functions, by name or as what they give, that a name may stand for."""
         self.dear: set[tuple[str, frozenset[str]]] = set()
         """Statements that were run with made-up data for long and told nothing, each with the names that were answered
         then."""
@@ -111,6 +112,11 @@ class Sites:
                     self._methods |= {one.name for one in methods}
                     # `Experiment(width)` runs its `__init__`.
                     self._functions[node.name] = [one for one in methods if one.name == "__init__"]
+                    if calls := [one for one in methods if one.name == "__call__"]:
+                        self._functions[f"{node.name}.__call__"] = list(calls)
+        everything = [node for source in sources for node in nodes(source)]
+        self._called_nodes = {id(node.func) for node in everything if isinstance(node, ast.Call)}
+        self._bind(everything)
         self._fitted = frozenset(name for source in sources if _FITS in source for name in _of_scikit_learn(source))
         self.all = [
             Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
@@ -153,6 +159,49 @@ class Sites:
         found = self._called(node) | self._given(node) if isinstance(node, ast.Call) else Holding()
         return found | self._each(children(node))
 
+    def _bind(self, everything: Iterable[ast.AST]) -> None:
+        """What names stand for that are called later: `go = partial(train, batch=8)`, `for run in runs: run()`."""
+        for node in everything:
+            if isinstance(node, ast.Assign):
+                targets, value = node.targets, node.value
+            elif isinstance(node, (ast.For, ast.AsyncFor)):
+                targets, value = [node.target], node.iter
+            else:
+                continue
+            if meant := self._handed(value):
+                names = (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+                self._names.update(dict.fromkeys(names, meant))
+
+    def _handed(self, value: ast.AST) -> list[ast.AST | str]:
+        """Functions in an expression that it does not call, and classes of objects in it that can be called."""
+        found: list[ast.AST | str] = []
+        for one in ast.walk(value):
+            if isinstance(one, ast.Lambda):
+                found.append(one.body)
+            elif isinstance(one, ast.Name) and id(one) in self._called_nodes:
+                found += [f"{one.id}.__call__"] * (f"{one.id}.__call__" in self._functions)
+            elif isinstance(one, ast.Name):
+                found += [one.id] if one.id in self._functions else self._names.get(one.id, [])
+        return found
+
+    def _meant(self, called: ast.AST) -> list[ast.AST | str]:
+        if isinstance(called, ast.Name):
+            return self._names.get(called.id, [])
+        return self._handed(called) if isinstance(called, (ast.Subscript, ast.Call)) else []
+
+    def _most_of(self, meant: Iterable[ast.AST | str]) -> Holding:
+        found = Holding()
+        for one in meant:
+            found = _most(found, self._of_function(one) if isinstance(one, str) else self._of_lambda(one))
+        return found
+
+    def _of_lambda(self, body: ast.AST) -> Holding:
+        key = f"lambda {id(body)}"
+        if key not in self._known:
+            self._known[key] = Holding()  # one that calls itself adds nothing
+            self._known[key] = self.held(body)
+        return self._known[key]
+
     def _given(self, call: ast.Call) -> Holding:
         """What is held by functions that a call is given to call: `map(lambda width: train(width), widths)`."""
         if name_of(call.func) not in _EACH:
@@ -181,12 +230,10 @@ class Sites:
             return Holding(steps=True)
         if name in OPTIMIZERS or (name in TRAININGS and not self._fitted.isdisjoint(_names_of(call.func)[1:])):
             return Holding(makes=name in OPTIMIZERS)
-        if name == COMMAND:
-            return self._of_command(call.args)
-        if name not in self._functions and "__call__" in self._functions and isinstance(call.func, _NAMED):
-            name = "__call__"  # of an object of the code's own, for all that is known
-        if name in STARTERS and (scripts := self._scripts_of(call)):
-            return self._each_of(scripts)
+        if name not in self._functions and (meant := self._meant(call.func)):
+            return self._most_of(meant)
+        if name == COMMAND or (name in STARTERS and self._scripts_of(call)):
+            return self._of_command(call.args) if name == COMMAND else self._each_of(self._scripts_of(call))
         own = name in self._functions and any(_takes(one, call) for one in self._functions[name])
         if own and not (self._is_paddles(call) and name not in self._methods):
             return self._of_function(name)

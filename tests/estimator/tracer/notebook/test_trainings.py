@@ -110,6 +110,20 @@ for one in experiments:
 for width in (20, 2000):
     Run(width)
 """,
+    "names": HEAD
+    + """
+from functools import partial
+def run(width):
+    model = net(width)
+    return len(train(model, adam(model)))
+small = partial(run, 100)
+small()
+again = lambda count: count and again(count - 1)
+again(3)
+runs = {'first': lambda: run(300), 'second': lambda: run(900)}
+for name, one in runs.items():
+    print(name, one())
+""",
     "generator": HEAD
     + """
 def steps(model, optimizer):
@@ -166,7 +180,16 @@ train(other, adam(other))
 """,
 }
 """Notebooks whose last training, in the order of the code, is the one to compare."""
-STEPS = {"two_fits": 22, "own fit": 22, "comprehension": 16, "objects": 16, "settings": 12, "folds": 12, "short": 5}
+STEPS = {
+    "two_fits": 22,
+    "own fit": 22,
+    "comprehension": 16,
+    "objects": 16,
+    "names": 12,
+    "settings": 12,
+    "folds": 12,
+    "short": 5,
+}
 ALSO = {
     "adversaries": HEAD
     + """
@@ -245,6 +268,7 @@ def test_rounds_of_one_training_are_one(measured: Measured) -> None:
             "own fit": 2,
             "comprehension": 4,
             "objects": 4,
+            "names": 3,
             "generator": 2,
             "awaited": 2,
             "settings": 3,
