@@ -3,7 +3,7 @@
 import { writeFileSync } from 'fs';
 import { join } from 'path';
 
-import { expect, openPanel, test, turnTo } from './fixtures';
+import { expect, openPanel, submitButton, test, turnTo } from './fixtures';
 import { notebook } from './server';
 
 const LOOP = `import paddle
@@ -34,6 +34,10 @@ test('a difference is shown, written, and taken back', async ({ page, server }) 
   await panel.getByRole('button', { name: 'Estimate with these' }).click();
   const added = panel.getByText('+    opt.clear_grad(set_to_zero=False)');
   await expect(added).toBeVisible({ timeout: 120_000 });
+  // However much stands above it, Submit is in view.
+  await page.setViewportSize({ width: 900, height: 560 });
+  await expect(submitButton(panel)).toBeInViewport({ ratio: 1 });
+  await page.setViewportSize({ width: 1400, height: 1000 });
   const cell = page.locator('.jp-NotebookPanel .jp-Cell').first();
   await expect(cell).not.toContainText('set_to_zero');
   await panel.getByRole('button', { name: 'Write into the notebook' }).click();
