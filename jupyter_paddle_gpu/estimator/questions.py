@@ -117,3 +117,5 @@ UNSUGGESTED = {
     "value": "Give its value. Nothing is suggested: with each of {tried} that were tried the program ends ({end}).",
 }
 """Why nothing is suggested where suggestions were tried, by the kind of the question."""
+UNREACHED = "Give its value. Nothing is suggested: with each of {tried} that were tried no training is reached."
+"""The same where the program ended with none of them."""

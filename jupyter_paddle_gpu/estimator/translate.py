@@ -14,7 +14,7 @@ from ..domain.what_ifs import WHAT_IFS
 from . import packages
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import QUESTIONS, SOURCES, UNSUGGESTED
+from .questions import QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, OF_STEPS
 from .trace import TracedNote, TracedQuestion
@@ -351,7 +351,8 @@ def question(traced: TracedQuestion) -> Question:
     if source := SOURCES.get(str(traced.params.get("source"))):
         why = msgspec.structs.replace(why, hint=source)
     elif traced.suggestion is None and "tried" in traced.params:
-        why = msgspec.structs.replace(why, hint=UNSUGGESTED.get(traced.kind, UNSUGGESTED["value"]))
+        ended = UNSUGGESTED.get(traced.kind, UNSUGGESTED["value"])
+        why = msgspec.structs.replace(why, hint=ended if "end" in traced.params else UNREACHED)
     return Question(
         name=traced.name,
         kind=traced.kind,

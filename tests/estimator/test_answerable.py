@@ -166,3 +166,11 @@ def test_a_question_without_a_suggestion_says_what_was_tried(kind, why, said):
     assert asked.why.render_hint().startswith(said)
     assert asked.why.render_hint().endswith("with each of 4 that were tried the program ends (ValueError: no rows).")
     service.close()
+
+
+def test_a_question_behind_which_nothing_trains_says_so():
+    question = TracedQuestion(name="word", why="input_missing", cell=0, line=1, params={"tried": 2})
+    service = EstimateService()
+    (asked,) = service.of_trace(Trace(status="needs_input", questions=(question,)), EstimateRequest()).questions
+    assert asked.why.render_hint().endswith("with each of 2 that were tried no training is reached.")
+    service.close()

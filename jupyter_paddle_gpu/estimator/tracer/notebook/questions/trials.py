@@ -182,7 +182,7 @@ class Ends:
         best = max(tried, key=lambda one: one.get("reached") or 0)
         messages = (one["params"].get("message") for one in best["questions"])
         end = (best.get("stop") or {}).get("error") or next(filter(None, messages), "")
-        return {"tried": len(tried), "end": str(end)[:_LONGEST] or best["status"]}
+        return {"tried": len(tried), **({"end": str(end)[:_LONGEST]} if end else {})}
 
     def otherwise(self) -> Iterator[Candidate]:
         """A last candidate, of numbers that are twice as long, where types did not go together with any."""
