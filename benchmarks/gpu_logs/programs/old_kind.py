@@ -93,9 +93,9 @@ class Job:
 
 
 def jobs_of(program):
-    """The program's parts by kind and the jobs that run them; one job where it is in one piece."""
+    """The program's parts by kind, the jobs that run them, and what holds the parts' inner blocks."""
     if not program._pipeline_opt:
-        return {"whole": program}, [Job("whole")]
+        return {"whole": program}, [Job("whole")], program
     from paddle.distributed.passes import pipeline_pass_base, pipeline_scheduler_pass
 
     found = {}
@@ -112,7 +112,7 @@ def jobs_of(program):
     asked = dict(program._pipeline_opt["standalone_opt"])
     whole = program.clone()
     pipeline_scheduler_pass.apply_pass(whole, whole, asked["schedule_mode"], asked)
-    return found["parts"], found["jobs"]
+    return found["parts"], found["jobs"], whole
 
 
 def told(program, variables, number=0):
@@ -127,12 +127,13 @@ def told(program, variables, number=0):
                 size *= abs(side)
             variables[one.name] = [size, bool(one.persistable), bool(getattr(one, "is_parameter", False))]
     for one in block.ops:
-        read = OpInOutInfo()
-        read.build_info(one)
-        takes = [name for name in one.input_arg_names if read.is_needed(name)]  # of the others it needs the shape
-        row = {"name": one.type, "takes": takes, "gives": list(one.output_arg_names)}
-        if one.type == "conditional_block":
+        row = {"name": one.type, "takes": list(one.input_arg_names), "gives": list(one.output_arg_names)}
+        if one.type == "conditional_block":  # asking what it needs may end the process: Paddle does not either
             row["inner"] = told(program, variables, one._block_attr_id("sub_block"))
+        else:
+            read = OpInOutInfo()
+            read.build_info(one)
+            row["takes"] = [name for name in row["takes"] if read.is_needed(name)]  # of the others it needs the shape
         rows.append(row)
     return rows
 
@@ -147,7 +148,7 @@ def main():
     context = built(config, overrides, count)
     program, variables = context.dist_main_programs[0], {}
     _apply_inplace_addto_pass(program, True, False, list(FED))  # as the executor does before the first step
-    parts, jobs = jobs_of(program)
+    parts, jobs, _whole = jobs_of(program)
     found = {
         "starts": told(context.dist_startup_programs[0], variables),
         "parts": {kind: told(part, variables) for kind, part in parts.items()},
