@@ -67,13 +67,14 @@ class ModelInputs:
         if not paddle.is_grad_enabled():
             return
         first: Sequence | None = None
+        known = -1  # rank of the call's first picture: what else it gets may be targets on a coarser grid
         for tensor in _tensors(args):
             shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
             rank = _certainty(tensor)
             if len(shape) in {IMAGE_RANK, VIDEO_RANK} and dtype != "bool":
                 sides = sides_of(shape)
-                if sides != (1, 1) and (self._image is None or rank >= self._image[0]):
-                    self._image = (rank, sides)
+                if sides != (1, 1) and rank > known and (self._image is None or rank >= self._image[0]):
+                    self._image, known = (rank, sides), rank
             elif len(shape) == 2 and dtype.startswith("int") and shape[1] > 1:
                 found = Sequence(shape, _time_axis(layer, 1), is_integer=True)
                 first = first or found

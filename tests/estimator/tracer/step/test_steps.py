@@ -120,6 +120,28 @@ def test_of_sizes_in_turn_the_largest_is_the_step(run_code):
         assert ("sizes_vary" in notes) == (name == "never again"), name
 
 
+DETECTOR = """
+import paddle
+class Detector(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.net = paddle.nn.Conv2D(3, 18, 3, stride=8, padding=1)
+    def forward(self, inputs):
+        return ((self.net(inputs["image"]).reshape([4, 3, 6, 8, 8]) - inputs["target0"]) ** 2).mean()
+net = Detector()
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(3):
+    net({"image": paddle.rand([4, 3, 64, 64]), "target0": paddle.rand([4, 3, 6, 8, 8])}).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_the_size_is_that_of_a_calls_picture_and_not_of_its_targets(run_code):
+    inputs, _ = run_code(SIZES, {"targets": DETECTOR})["targets"]
+    assert inputs[-1] == [64, 64]
+
+
 CUT = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
