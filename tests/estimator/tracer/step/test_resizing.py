@@ -165,6 +165,6 @@ def test_what_is_missing_is_asked_for_as_ever(traced):
     assert traced["no-training"]["status"] == "no_model"
     where, width = traced["missing-file"]["questions"]
     assert (where["why"], where["params"]) == ("path_missing", {"path": "rows.npy"})
-    assert (width["why"], width["name"], width["params"]) == ("number_unseen", "width", {"file": "rows.npy"})
+    assert (width["why"], width["name"], width["params"]["file"]) == ("number_unseen", "width", "rows.npy")
     of_no_training = traced["missing-file-of-no-training"]
     assert (of_no_training["status"], of_no_training["questions"]) == ("no_model", []), "no answer would lead to a step"
