@@ -19,7 +19,7 @@ from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import Job, LogLine
 from ..domain.what_ifs import EstimateRequest
-from ..i18n import terminal_language
+from .language import cell_language
 from .progress import JobProgress
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class CellFace(Face):
     """Speaks to the cell that is running."""
 
     def __init__(self, shell: InteractiveShell) -> None:
-        super().__init__(terminal_language())
+        super().__init__(cell_language())
         self._shell = shell
         self._cell: str | None = None
 

@@ -61,7 +61,8 @@ def trace(name: str, request: str, language: str = "", cells: str = "[]") -> Rep
     """
     from ..domain.errors import PaddleGpuError
     from ..domain.what_ifs import EstimateRequest
-    from ..i18n import terminal_language, to_json, translator
+    from ..i18n import to_json, translator
+    from .language import cell_language
     from .live import trace_live
 
     names = _names()
@@ -71,7 +72,7 @@ def trace(name: str, request: str, language: str = "", cells: str = "[]") -> Rep
     except PaddleGpuError as error:
         if error.code == "inputs_unknown":  # in the panel nobody names objects: it asks
             return _packed(_asking(name, names))
-        return Reply({"error": to_json(error.message, translator(language or terminal_language()))})
+        return Reply({"error": to_json(error.message, translator(language or cell_language()))})
     return _packed(traced)
 
 

@@ -17,6 +17,7 @@ import pytest
 from jupyter_paddle_gpu.commands import drawing
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.magics.cell import CellFace
+from jupyter_paddle_gpu.magics.language import SETTING
 from jupyter_paddle_gpu.magics.result import Result
 
 from .conftest import STEP, TRAINING
@@ -66,6 +67,20 @@ def test_mistakes_are_told_in_the_readers_language_with_a_next_step_for_a_cell(k
     text, _, _ = running.run("import click\nprint(click.core._('Options'))\n%paddle_gpu logs --help")
     assert text.split()[0] == "Options"
     assert "选项" in text
+
+
+def test_a_cell_of_jupyterlab_is_answered_in_the_language_of_its_menu(kernel, tmp_path):
+    chosen = tmp_path / "settings" / SETTING
+    chosen.parent.mkdir(parents=True)
+    chosen.write_text('{\n    // "locale": "en",\n    // Language locale\n    "locale": "zh_CN"\n}')
+    environment = {"JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "LANGUAGE": "en"}
+    _, _, errors = kernel(**environment, JPY_SESSION_NAME="one.ipynb").run("%paddle_gpu delete")
+    assert "缺少参数" in errors[0]["evalue"]
+    _, _, errors = kernel(**environment).run("%paddle_gpu delete")  # of no Jupyter server
+    assert "缺少参数" not in errors[0]["evalue"]
+    chosen.write_text('{"locale": "default"}')
+    _, _, errors = kernel(**environment, JPY_SESSION_NAME="one.ipynb").run("%paddle_gpu delete")
+    assert "缺少参数" not in errors[0]["evalue"]
 
 
 def test_help_is_printed(kernel):
