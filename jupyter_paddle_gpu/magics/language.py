@@ -9,7 +9,7 @@ from pathlib import Path
 from ..i18n import terminal_language
 
 SETTING = Path("@jupyterlab", "translation-extension", "plugin.jupyterlab-settings")
-_COMMENT = re.compile(r"^\s*//.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
 _LOCALE = re.compile(r'"locale"\s*:\s*"([\w-]+)"')
 
 
