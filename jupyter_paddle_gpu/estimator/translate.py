@@ -57,6 +57,11 @@ NOTES: dict[str, Message] = {
             "questions can be answered all the same.",
         ),
         Message(
+            code="batch_search_failed",
+            text="What sizes the batch could not be looked for ({problem}).",
+            hint="This is a fault of the estimate, not of the notebook: please report it with these words.",
+        ),
+        Message(
             code="unpatched_library",
             text="The library here has no {names}, which a trace replaces: what a notebook does by it is not followed.",
             hint="Please report the library's version; a newer release of this extension may know it.",

@@ -12,24 +12,29 @@ from .call_stack import TRACER
 
 Value = TypeVar("Value")
 CODE = "suggestion_failed"
+BATCH = "batch_search_failed"
+"""Codes of the notes by what was being done."""
 MOST_CHARACTERS = 2000
 """Of a traceback that is handed on; its end says where it failed."""
 
 
-def without(make: Callable[[], Value], instead: Value, tell: Callable[..., Any], *, is_mixed: bool = False) -> Value:
+def without(
+    make: Callable[[], Value], instead: Value, tell: Callable[..., Any], *, is_mixed: bool = False, code: str = CODE
+) -> Value:
     """What `make` gives; where it fails, what stands for it.
 
     Args:
         make: code of the tracer's own, which the program does not know of.
         tell: is called with the fault, as a session's `note` is.
         is_mixed: whether it runs code of the program's in its turn, of which errors go on as they are.
+        code: of the note that tells it.
     """
     try:
         return make()
     except Exception as problem:
         if _is_meant(problem) or (is_mixed and not is_own(problem)):
             raise
-        tell(CODE, **parameters(problem))
+        tell(code, **parameters(problem))
         return instead
 
 

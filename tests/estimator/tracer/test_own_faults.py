@@ -51,6 +51,52 @@ for where, name in ((None, ""), (suggestions, "of_need"), (trials, "_suggested")
     asked = [one["name"] for one in found["questions"]]
     print(json.dumps([name, [found["status"], found.get("stop"), bool(asked), faults]]))
 """
+OTHER_NAMES = """
+import paddle
+net = paddle.nn.Linear(13, 1)
+opt = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    loss = net(paddle.rand([24, 13])).mean()
+    loss.backward()
+    opt.step()
+    opt.clear_grad()
+"""
+RESIZED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+tracer.prepare(), tracer.trace_notebook
+from tracer.notebook.questions import batch_places
+program = json.load(sys.stdin)
+found = {}
+for broken in ("", "places", "changed", "as_data"):
+    before = getattr(batch_places, broken, None)
+    if broken:
+        source = "def failing(*args, **kwargs): return {}['ours']"
+        exec(compile(source, tracer.__path__[0] + "/injected.py", "exec"))
+        setattr(batch_places, broken, failing)
+    for asked in ({"batch_size": 48}, {"seeks_batch": True}):
+        cells = [{"index": 0, "source": program}]
+        traced = tracer.trace_notebook({"cells": cells, "answers": {}, "target": "cpu", **asked})
+        faults = [one["params"] for one in traced["notes"] if one["code"] == "batch_search_failed"]
+        found[f"{broken} {min(asked)}"] = [traced["status"], traced.get("stop"), traced["batch_size"], faults]
+    if broken:
+        setattr(batch_places, broken, before)
+print(json.dumps(["found", found]))
+"""
+
+
+@pytest.mark.paddle
+def test_a_fault_in_the_search_for_the_batch_leaves_the_figure(run_code: Callable[[str, object], dict]) -> None:
+    found = run_code(RESIZED, OTHER_NAMES)["found"]
+    assert found.pop(" batch_size") == ["ok", None, 48, []]
+    assert found.pop(" seeks_batch") == ["ok", None, 24, []]
+    assert found.pop("changed seeks_batch") == ["ok", None, 24, []]  # changes nothing
+    assert found.pop("as_data batch_size")[3]
+    for name, (status, stop, size, faults) in found.items():
+        assert (status, stop, size) == ("ok", None, 24), name
+        assert [one["problem"] for one in faults] == ["KeyError: 'ours'"], name
+        assert "in failing" in faults[0]["traceback"], name
 
 
 @pytest.mark.paddle
@@ -63,9 +109,10 @@ def test_an_injected_fault_is_told_and_blames_nobody(run_code: Callable[[str, ob
         assert "in broken" in faults[0]["traceback"], name
 
 
-def test_its_traceback_is_logged_and_its_sentence_has_none(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("code", ["suggestion_failed", "batch_search_failed"])
+def test_its_traceback_is_logged_and_its_sentence_has_none(caplog: pytest.LogCaptureFixture, code: str) -> None:
     params = {"problem": "KeyError: 'a'", "traceback": "Traceback: line 3, in broken"}
-    value = {"status": "needs_input", "notes": [{"code": "suggestion_failed", "params": params}]}
+    value = {"status": "needs_input", "notes": [{"code": code, "params": params}]}
     with caplog.at_level(logging.ERROR):
         traced = traces._read(Outcome(kind="answer", value=value))
     assert "line 3, in broken" in caplog.text

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from paddle.base import core
 
+from .. import own_faults
 from ..eager.tensors import Tensors
 from ..patches import absent_modules
 from ..patches.data.loaders import Loaders
@@ -263,9 +264,20 @@ def _with_batch(
     """The trace at the batch size that is asked for. Where the step does not follow the usual names and loaders, what
     sizes its batch is looked for, and changed in the cells: one further trace. `seeks_batch` asks where that may be,
     and for no further trace: who asks changes the cells."""
-    result, asked = trace(request), request.get("batch_size")
-    if not (asked or request.get("seeks_batch")) or result["status"] != "ok":
+    result = trace(request)
+    if not (request.get("batch_size") or request.get("seeks_batch")) or result["status"] != "ok":
         return result
+
+    def tell(code: str, **params: Any) -> None:
+        result["notes"] = [*result["notes"], {"code": code, "params": params}]
+
+    return own_faults.without(lambda: _resized(request, result, trace, sites), result, tell, code=own_faults.BATCH)
+
+
+def _resized(
+    request: dict[str, Any], result: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], sites: Sites
+) -> dict[str, Any]:
+    asked = request.get("batch_size")
     kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
     present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
     if request.get("seeks_batch"):
