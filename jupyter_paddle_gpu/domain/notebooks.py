@@ -89,13 +89,14 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
-            launcher), `run` (in the notebook's own process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+            launcher), `cell` (the lines of `%%python`, in a process of their own), `run` (in the notebook's own
+            process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
         path: as written, relative to where the notebook is then.
         folder: where that one command runs instead (`!cd folder && python …`).
         text: what is written; `appends` to what there is.
     """
 
-    kind: Literal["python", "module", "launch", "run", "write", "folder"]
+    kind: Literal["python", "module", "launch", "cell", "run", "write", "folder"]
     cell: int
     line: int
     path: str

@@ -13,10 +13,12 @@ from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import Command
 from .cells import Magic, ParsedCell, parse_cell, parsed_cells
 from .files.reading import read_notebook
-from .shell_lines import Shell, words_of
+from .shell_lines import Flow, Shell, is_python, words_of
 
 SHELLS = frozenset({"bash", "sh", "script"})
 """Cell magics whose lines are commands."""
+PYTHON_CELLS = frozenset({"python", "python3"})
+"""Cell magics whose lines are a program of Python in a process of its own."""
 MAX_FILES, MAX_CHARACTERS = 40, 400_000
 """Files beside the notebook that are read, and characters of all of them."""
 NOTEBOOK = ".ipynb"
@@ -49,9 +51,14 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Ite
             yield Command(
                 kind="write", cell=index, line=magic.line, path=named[0], text=text + "\n", appends="-a" in words
             )
+    elif name in PYTHON_CELLS or (name == "script" and is_python(magic.text)):
+        # As many lines above it as in the cell, so that its own are the cell's.
+        text = "\n" * magic.line + magic.text.partition("\n")[2] + "\n"
+        yield Command(kind="cell", cell=index, line=magic.line, path=f"cell-{index + 1}.py", text=text)
     elif name in SHELLS:
+        flow = Flow()
         for offset, line in enumerate(magic.text.split("\n")[1:], 1):
-            yield from shell.commands(line, index, magic.line + offset)
+            yield from shell.commands(line, index, magic.line + offset, flow)
     elif magic.text.startswith("!"):
         yield from shell.commands(magic.text.lstrip("!"), index, magic.line, is_alone=True)
     elif magic.text.startswith("%"):

@@ -1,9 +1,10 @@
-"""Lines of a shell: the programs of Python that one starts, also behind `nohup`, `time` or `nice`, by `-m`, or through
-a script of the shell beside the notebook (`bash run.sh`)."""
+"""Lines of a shell: the programs of Python that one starts, also behind `nohup`, `time` or `nice`, by `-m`, in a `for`
+loop, or through a script of the shell beside the notebook (`bash run.sh`)."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import shlex
@@ -16,8 +17,8 @@ import msgspec
 from ..domain.notebooks import Command
 
 LAUNCHER = "paddle.distributed.launch"
-MAX_DEPTH, MAX_BYTES = 3, 100_000
-"""Scripts of the shell that start each other, and bytes of one, that are read."""
+MAX_DEPTH, MAX_BYTES, MAX_ROUNDS = 3, 100_000, 50
+"""Scripts of the shell that start each other, and bytes of one, that are read; rounds of its loops."""
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|sh|zsh|source|\.)$")
 _INTERPRETER_OPTION_WITH_VALUE = frozenset({"-W", "-X"})
@@ -30,7 +31,52 @@ _CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([^}]*))?\})")
 
+_SEQUENCE = re.compile(r"\$\(seq (\d+)(?: (\d+))?\)|\{(\d+)\.\.(\d+)\}")
+_BEFORE_A_COMMAND = frozenset({"do", "then", "else"})
+
 Kind = Literal["python", "launch", "module"]
+
+
+class Flow:
+    """Variables and loops of a shell, as far as its lines were read."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, str] = {}
+        self._loops: list[list[dict[str, str]]] = []
+
+    def texts(self, part: str) -> list[str]:
+        """What a command comes to, once for each round of the loops that it stands in; nothing for what steers them."""
+        first, _, rest = part.strip().partition(" ")
+        if first in _BEFORE_A_COMMAND:
+            return self.texts(rest)
+        match words_of(part):
+            case ["for", name, "in", *_]:
+                items = words_of(_SEQUENCE.sub(_numbers, _filled(part.partition(" in ")[2], self._values)))
+                is_known = not any("$" in one or "`" in one for one in items)
+                self._loops.append([{name: one} for one in items[:MAX_ROUNDS]] if is_known else [{}])
+                return []
+            case ["while" | "until", *_]:
+                self._loops.append([{}])
+                return []
+            case ["done", *_]:
+                del self._loops[-1:]
+                return []
+            case [assigned] | ["export", assigned] if _ASSIGNMENT.match(assigned):
+                name, _, self._values[name] = _filled(assigned, self._values).partition("=")
+                return []
+        rounds = itertools.islice(itertools.product(*self._loops), MAX_ROUNDS)
+        known = ({name: value for one in each for name, value in one.items()} for each in rounds)
+        return [_filled(part, {**self._values, **each}) for each in known]
+
+
+def _filled(text: str, values: dict[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: values.get(found[1] or found[2], found[3] or found[0]), text)
+
+
+def _numbers(found: re.Match[str]) -> str:
+    """`$(seq 3)`, `$(seq 2 4)`, `{1..3}`."""
+    first, last = (found[3], found[4]) if found[3] else (found[1], found[2]) if found[2] else ("1", found[1])
+    return " ".join(map(str, range(int(first), min(int(last), int(first) + MAX_ROUNDS) + 1)))
 
 
 class Shell:
@@ -47,14 +93,17 @@ class Shell:
         """The notebook goes to a folder."""
         self._here /= folder
 
-    def commands(self, text: str, cell: int, line: int, *, is_alone: bool = False) -> Iterator[Command]:
+    def commands(
+        self, text: str, cell: int, line: int, flow: Flow | None = None, *, is_alone: bool = False
+    ) -> Iterator[Command]:
         """The commands of one line.
 
         Args:
+            flow: of the lines above it that the same shell runs.
             is_alone: a shell of its own runs them, so that what `cd` changes ends with them.
         """
         gone = Path()
-        for one in self._commands(text, cell, line, "", 0):
+        for one in self._commands(text, cell, line, "", 0, flow or Flow()):
             if one.kind == "folder":
                 if not is_alone:
                     gone /= one.path
@@ -66,9 +115,11 @@ class Shell:
                 yield one
         self._here /= gone
 
-    def _commands(self, text: str, cell: int, line: int, inside: str, depth: int) -> Iterator[Command]:
+    def _commands(  # noqa: PLR0917
+        self, text: str, cell: int, line: int, inside: str, depth: int, flow: Flow
+    ) -> Iterator[Command]:
         """Those of a line in a folder; `depth`: how many scripts of the shell it stands in."""
-        for part in _CUT.split(text):
+        for part in (each for one in _CUT.split(text) for each in flow.texts(one)):
             words = _unwrapped(words_of(part))
             if words[:1] == ["cd"] and len(words) == 2:
                 inside = str(Path(inside) / words[1])
@@ -81,14 +132,9 @@ class Shell:
 
     def _of_script(self, path: str, inside: str, cell: int, line: int, depth: int) -> Iterator[Command]:
         """What a script of the shell runs, with the values of its own variables."""
-        values: dict[str, str] = {}
+        flow = Flow()
         for text in self._lines(Path(inside) / path) if depth <= MAX_DEPTH else ():
-            filled = _VARIABLE.sub(lambda found: values.get(found[1] or found[2], found[3] or found[0]), text)
-            assigned = words_of(filled.strip().removeprefix("export "))
-            if len(assigned) == 1 and _ASSIGNMENT.match(assigned[0]):
-                name, _, values[name] = assigned[0].partition("=")
-                continue
-            for one in self._commands(filled, cell, line, inside, depth):
+            for one in self._commands(text, cell, line, inside, depth, flow):
                 if one.kind == "folder":
                     inside = str(Path(inside) / one.path)
                 else:
@@ -137,6 +183,12 @@ def words_of(text: str) -> list[str]:
         words = text.split()
     redirected = (at for at, word in enumerate(words) if re.match(r"\d?>|<|&$", word))
     return words[: next(redirected, len(words))]
+
+
+def is_python(magic: str) -> bool:
+    """Whether `%%script` hands its cell to Python."""
+    words = [word for word in words_of(magic.partition("\n")[0])[1:] if not word.startswith("-")]
+    return bool(words) and _PYTHON.match(words[0]) is not None
 
 
 def _unwrapped(words: list[str]) -> list[str]:

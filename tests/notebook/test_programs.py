@@ -41,6 +41,21 @@ for x in loader:
         ("%%bash\ncd repo && python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
         ("%%writefile net.py\nimport paddle", [("write", "net.py", (), "")]),
         ("!nohup python train.py -e 2 > log 2>&1 &", [("python", "train.py", ("-e", "2"), "")]),
+        (
+            "!for w in 8 16; do python train.py -w $w; done",
+            [("python", "train.py", ("-w", w), "") for w in ("8", "16")],
+        ),
+        (
+            "%%bash\nB=4\nfor a in {1..2}; do for b in $(seq 2)\n do\n python train.py $a$b $B\ndone; done\n"
+            "python train.py",
+            [("python", "train.py", (one, "4"), "") for one in ("11", "12", "21", "22")]
+            + [("python", "train.py", (), "")],
+        ),
+        ("%%bash\nfor a in $(ls); do\npython train.py $a\ndone", [("python", "train.py", ("$a",), "")]),
+        ("%%python\nimport paddle", [("cell", "cell-1.py", (), "")]),
+        ("%%script --bg python3 -u\nimport paddle", [("cell", "cell-1.py", (), "")]),
+        ("%%script bash\npython train.py", [("python", "train.py", (), "")]),
+        ("%%script node\npython\n", []),
         ("!time nice -n 5 env A=1 timeout 60 python train.py", [("python", "train.py", (), "")]),
         ("!pip install rich\n!python -c 'print(1)'\n!python -m pip list\n!ls *.py", []),
     ],
@@ -154,3 +169,9 @@ def test_modules_from_elsewhere_are_read(tmp_path: Path, source: str) -> None:
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
     content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
     assert inspect_notebook(parse_notebook(content, tmp_path / "own" / "a.ipynb")).loop == "custom"
+
+
+@pytest.mark.parametrize("magic", ["%%python", "%%python3 -u", "%%script python"])
+def test_a_training_in_a_process_of_the_cells_own_is_found(inspect: Inspect, magic: str) -> None:
+    assert inspect(f"{magic}\n{TRAIN}").loop == "custom"
+    assert inspect(f"{magic.replace('python', 'perl')}\n{TRAIN}").loop == "none"

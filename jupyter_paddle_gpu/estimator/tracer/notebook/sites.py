@@ -118,12 +118,13 @@ class Sites:
         self._called_nodes = {id(node.func) for node in everything if isinstance(node, ast.Call)}
         self._bind(everything)
         self._fitted = frozenset(name for source in sources if _FITS in source for name in _of_scikit_learn(source))
-        self.all = [
-            Site(cell, node.lineno, node.end_lineno or node.lineno, held.trainings)
-            for cell, tree in trees
-            for node in tree.body
-            if (held := self.held(node)).trainings
-        ]
+        self.all: list[Site] = []
+        for cell, node in ((cell, node) for cell, tree in trees for node in tree.body):
+            if count := self.held(node).trainings:
+                begin, end = node.lineno, node.end_lineno or node.lineno
+                if self.all and (self.all[-1].cell, self.all[-1].end) == (cell, begin):  # `train(8); train(256)`
+                    begin, count = self.all[-1].line, self.all.pop().trainings + count
+                self.all.append(Site(cell, begin, end, count))
 
     @property
     def are_several(self) -> bool:
@@ -252,7 +253,7 @@ class Sites:
 
     def _of_command(self, asked: list[ast.expr]) -> Holding:
         kind, path = (getattr(one, "value", None) for one in (asked[0], asked[3]))
-        if kind not in {"python", "module", "launch", "run"} or not isinstance(path, str):
+        if kind not in {"python", "module", "launch", "cell", "run"} or not isinstance(path, str):
             return Holding()
         return self._of_script(path)
 

@@ -17,6 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from ... import call_stack
 from ...patches.started_programs import Started
 from ..sites import COMMAND, started
 from ..syntax import nodes
@@ -67,6 +68,9 @@ class Programs:
             self._write(path, text, appends=appends)
         else:
             given = [_filled(argument, names) for argument in arguments]
+            if kind == "cell":
+                self._run_cell(text, cell)
+                return
             if text:  # of a notebook, which has the names of the one that runs it
                 self._execute(text, os.path.abspath(path), names, cell, line)  # noqa: PTH100
                 return
@@ -88,6 +92,29 @@ class Programs:
             file.write(text)
         place = os.path.abspath(path)  # noqa: PTH100
         self.written[place] = (self.written.get(place, "") if appends else "") + text
+
+    def _run_cell(self, text: str, cell: int) -> None:
+        """The lines of `%%python`. The cell fails where the process does; its lines are the cell's own."""
+        module = types.ModuleType("__main__")
+        module.__dict__.update(self._namespace(""))
+        before = sys.argv, sys.modules.get("__main__")
+        sys.argv, sys.modules["__main__"] = [""], module
+        name = call_stack.cell_name(cell)
+        typed = linecache.cache.get(name)
+        linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+        try:
+            self._execute(text, name, module.__dict__, cell, 0)
+        except SystemExit as problem:
+            if problem.code not in {None, 0}:
+                raise
+        finally:
+            sys.argv = before[0]
+            if before[1] is not None:
+                sys.modules["__main__"] = before[1]
+            module.__dict__.clear()
+            if typed is not None:
+                linecache.cache[name] = typed
+        gc.collect()  # the process is over
 
     def _run(  # noqa: PLR0917
         self, kind: str, cell: int, line: int, path: str, arguments: list[str], names: dict[str, Any]

@@ -71,7 +71,7 @@ def _as_typed(cell: dict[str, Any], scripts: Mapping[str, str]) -> dict[str, Any
     numbers: list[Number] = []
     source = cell["source"]
     for one in _commands(cell):
-        if one.kind == "write" and one.path.endswith(".py"):
+        if one.kind == "cell" or (one.kind == "write" and one.path.endswith(".py")):
             source = "\n" * one.line + "\n".join(typed[one.line :])
         elif one.kind == "write":
             numbers += _numbers(typed, range(one.line, len(typed)), _CONFIGURED)

@@ -65,6 +65,9 @@ NOTEBOOKS = {
         "import os\nos.system('cd sub && python train.py --width 100')",
         f"get_ipython().system('cd sub && python train.py {ARGUMENTS}')",
     ),
+    "process": ("net = 0\n", "\n%%python\n" + CELL, "assert net == 0"),
+    "process refused": ("%%python\n" + CELL.replace("nn.Linear(width, 1)", "nn.Linear(width + 1, 1)"), CELL),
+    "loop": (f"%%bash\ncd sub\nfor w in 100 300; do python train.py {ARGUMENTS.replace('300', '$w')}; done",),
     "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
@@ -120,7 +123,7 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
 
 
 @pytest.mark.parametrize(
-    "name", ["beside", "written", "bash", "run", "launch", "failing", "started", "module", "notebook"]
+    "name", ["beside", "written", "bash", "run", "launch", "failing", "started", "process", "module", "notebook"]
 )
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
@@ -130,9 +133,10 @@ def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None
 def test_a_training_stands_where_its_command_does(traced: dict) -> None:
     assert traced["written"]["where"] == {"cell": 2, "line": 2}
     assert traced["bash"]["where"] == {"cell": 0, "line": 3}
+    assert traced["process"]["where"] == {"cell": 1, "line": 2}
 
 
-@pytest.mark.parametrize("name", ["twice", "started twice"])
+@pytest.mark.parametrize("name", ["twice", "started twice", "loop"])
 def test_two_programs_are_two_trainings_and_the_first_is_over(name: str, traced: dict) -> None:
     assert len(traced[name]["sizes"]) == 2
     assert traced[name]["sizes"]["2"] == traced["cell"]["sizes"]["1"]
@@ -152,6 +156,13 @@ def test_where_a_script_would_stop_is_told(name: str, line: int, inner: str, err
     assert inner in CELL.splitlines()[stop["file_line"] - 1]
     assert stop["error"].startswith(error)
     assert traced["not filled in"]["status"] == "needs_input"  # a shell may know that name
+
+
+def test_a_cell_of_its_own_process_stops_where_it_stands(traced: dict) -> None:
+    stop = traced["process refused"]["stop"]
+    assert traced["process refused"]["status"] == "would_stop"
+    assert stop["cell"] == 0
+    assert "loss = net(" in ("\n" + CELL).splitlines()[stop["line"] - 1]
 
 
 def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:
