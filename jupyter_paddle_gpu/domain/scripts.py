@@ -119,6 +119,7 @@ OF_SCRIPT = {
     "The traceback is in the log and in the executed notebook. Correct the cell and submit again.": Message(
         code="script", text="The traceback is in the log. Correct the script and submit again."
     ),
+    "All cells ran.": Message(code="script", text="The script ran to its end."),
 }
 """What stands in place of each text and of each hint."""
 

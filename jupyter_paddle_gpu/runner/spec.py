@@ -48,6 +48,8 @@ class Spec(NamedTuple):
 
     id: str
     source: Path
+    is_script: bool
+    """Whether the notebook is only the form in which a script runs."""
     notebook: Path
     log: Path
     events: Path
@@ -83,6 +85,7 @@ def read(path: str, environment: Mapping[str, str] = os.environ) -> Spec:
     return Spec(
         id=str(raw["id"]),
         source=Path(raw.get("source") or job / "source.ipynb"),
+        is_script=str(raw.get("original") or "").lower().endswith(".py"),
         checkpoints=Path(raw.get("checkpoints") or job / "checkpoints"),
         output=Path(raw["output"]) if raw.get("output") and not rank else None,
         folder=raw.get("folder") or str(job),

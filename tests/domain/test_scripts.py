@@ -1,6 +1,6 @@
 """What is said of scripts has lines, and no cells."""
 
-from jupyter_paddle_gpu.domain.jobs.reasons import cell_error
+from jupyter_paddle_gpu.domain.jobs.reasons import cell_error, succeeded
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, of_script
 from jupyter_paddle_gpu.estimator.translate import NOTES
@@ -23,6 +23,10 @@ def test_a_hint_is_said_of_the_script_too():
         "Line 7 failed: KeyError: 'a'",
         "The traceback is in the log. Correct the script and submit again.",
     )
+
+
+def test_a_script_has_no_cells_that_ran():
+    assert of_script(succeeded()).render() == "The script ran to its end."
 
 
 def test_a_sentence_within_one_is_put_in_words_too():

@@ -298,7 +298,10 @@ def test_our_own_sentences_can_be_read_in_other_languages(execute: Execute) -> N
     last = run.log[-1]
     assert last["x"].startswith("Ended after") and "cell 1: ZeroDivisionError: division by zero" in last["x"]
     assert last["m"]["text"].format(**last["m"]["params"]) == last["x"]
-    for line in run.log:
+    script = execute("1 / 0", original="train.py"), execute("1", original="train.py")
+    words = [run.log[-1]["x"] for run in script]
+    assert words[0].endswith(" s: ZeroDivisionError: division by zero") and "script ran to its end in" in words[1]
+    for line in [*run.log, *script[0].log, *script[1].log]:
         if line["s"] == "system":
             template = line["m"]["text"]
             assert translator("zh-CN")(template) != template, template

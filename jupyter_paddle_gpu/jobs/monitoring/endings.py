@@ -148,13 +148,12 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
     failure, said = result.failure, str(raw.get("message") or "")[:1000]
     match result.reason:
         case "succeeded":
-            return reasons.succeeded()
+            return _as_ran(reasons.succeeded(), job)
         case "cancelled":  # the runner's word for a SIGTERM; only the row knows whether anybody cancelled
             lost = untrusted.whole(raw.get("lost"))
             return reasons.process_lost(job.id, lost) if lost else reasons.terminated()
         case "cell_error" if failure:
-            failed = reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
-            return of_script(failed) if job.spec.notebook.endswith(".py") else failed
+            return _as_ran(reasons.cell_error(failure.cell, failure.line, failure.name, failure.value), job)
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":
@@ -173,3 +172,7 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
             return reasons.exited(untrusted.whole(raw.get("status")))
         case _:
             return reasons.runner_error(said or os.fspath(job.spec.notebook))
+
+
+def _as_ran(reason: Message, job: Job) -> Message:
+    return of_script(reason) if job.spec.notebook.endswith(".py") else reason

@@ -18,6 +18,14 @@ from .outputs import PICTURES
 RESERVE_BYTES = 256 * 1024
 """Kept free beside the log, so that a full disk still takes the result."""
 _DETAIL_CHARACTERS = 300
+_OF_SCRIPT = {
+    "All cells ran in {seconds} s.": "The script ran to its end in {seconds} s.",
+    "Ended after {seconds} s in cell {cell}: {detail}": "Ended after {seconds} s: {detail}",
+    "{left} processes that the notebook left behind were ended.": (
+        "{left} processes that the script left behind were ended."
+    ),
+}
+"""What stands in place of a sentence where a script ran, which has no cells."""
 _PLACE = re.compile(r'Cell In ?\[(\d+)\], line (\d+)|File "<cell (\d+)>", line (\d+)')
 """How the executors name a cell and its line in a traceback."""
 
@@ -80,6 +88,7 @@ class Recorder:
 
     def system(self, text: str, **params: Any) -> None:
         """A line of the runner's own; `params` are the fields of its template."""
+        text = _OF_SCRIPT.get(text, text) if self._spec.is_script else text
         self._log.add(time.time(), "system", text.format(**params), says=(text, params))
 
     def message(self, message: Dict[str, Any]) -> None:

@@ -271,6 +271,15 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
     assert ending.reason.hint or code in ("succeeded", "cancelled")
 
 
+@pytest.mark.parametrize("raw", [{"reason": "succeeded"}, {"reason": "cell_error", "failure": FAILURE}])
+def test_of_a_script_no_cell_is_told(tmp_path: Path, raw: dict[str, Any]) -> None:
+    folder = JobFolder(tmp_path)
+    folder.result.write_text(json.dumps(raw))
+    script = msgspec.structs.replace(job(), spec=msgspec.structs.replace(job().spec, notebook="/work/train.py"))
+    said = ending_of(script, folder, Observation(state="ended")).reason.render()
+    assert said and "cell" not in said.lower()
+
+
 @pytest.mark.parametrize("raw", [{"reason": "cancelled"}, {"reason": "killed", "signal": 9}, None])
 @pytest.mark.parametrize("observed", [None, reasons.terminated()])
 def test_only_what_somebody_cancelled_is_cancelled(
