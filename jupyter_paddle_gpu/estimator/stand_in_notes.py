@@ -56,5 +56,16 @@ STAND_INS = (
         "which a word or a Chinese character is one token.",
         hint="Texts that are neither filled up nor cut to a length may be longer with the real one.",
     ),
+    Message(
+        code="pieces_made_up",
+        text="The SentencePiece vocabulary of the tokenizer {name} is not on this machine; one of {size} tokens stands "
+        "for it, to which a word is at most two tokens and a Chinese character is one.",
+        hint="Texts that are neither filled up nor cut to a length may be shorter or longer with the real one.",
+    ),
+    Message(
+        code="vectors_made_up",
+        text="The vectors {name} are not on this machine; an embedding of the published {rows} rows of {width} stands "
+        "for them.",
+    ),
 )
 """Sentences of the notes by code."""

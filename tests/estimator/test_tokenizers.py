@@ -55,13 +55,34 @@ class PairTokenizer(PretrainedTokenizerBase):
         assert eos_token in self.vocab and all(pair.replace(" ", "") in self.vocab for pair in pairs)
     def __call__(self, text):
         return {"input_ids": [self.vocab[word] for word in text.replace(" ", " \\u0120").split()]}
-class SentenceTokenizer(BertTokenizer):
-    resource_files_names = {"vocab_file": "spiece.model"}
+class SentenceTokenizer(PretrainedTokenizerBase):
+    resource_files_names = {"model_file": "spiece.model", "vocab_file": "vocab.txt"}
+    pretrained_resource_files_map = {"vocab_file": {"bert-tiny": None}, "model_file": {"chinese": None}}
+    pretrained_init_configuration = {"chinese": {"unk_token": "[UNK]"}}
+    def __init__(self, model_file, vocab_file, unk_token="<unk>", extra=100):
+        assert (model_file is None) != (vocab_file is None)
+        if model_file is None:
+            self.vocab = open(vocab_file, encoding="utf-8").read().splitlines()
+            assert unk_token in self.vocab
+        else:
+            file, place, rows = open(model_file, "rb").read(), 0, 0
+            while file[place] == 10:  # a piece, and how long it is
+                place, rows = place + 2 + file[place + 1], rows + 1
+            self.vocab = range(rows + extra)
+        self.vocab_size = len(self.vocab)
+    def __call__(self, text):
+        return {"input_ids": [1, 2, 3]}
+class OtherTokenizer(PretrainedTokenizerBase):
+    resource_files_names = {"vocab_file": "tokenizer.model"}
+    def __init__(self, vocab_file):
+        raise ValueError("no file of SentencePiece")
+class AbsentTokenizer(BertTokenizer):
+    resource_files_names = {"vocab_file": "qwen.tiktoken"}
 """
 CONFIGURATION = 'BERT = {"bert-tiny": {"vocab_size": 25000, "hidden_size": 8}}'
 TRAIN = """
 import paddle
-from paddlenlp.transformers.bert.tokenizer import BertTokenizer, PairTokenizer, SentenceTokenizer
+from paddlenlp.transformers.bert.tokenizer import *
 tokenizer = TOKENIZER
 net = paddle.nn.Embedding(len(tokenizer.vocab), 4)
 optimizer = paddle.optimizer.SGD(parameters=net.parameters())
@@ -114,7 +135,21 @@ def test_words_are_one_token_of_byte_pairs_each(estimated):
     assert (found.status, found.parameters, found.inputs) == ("ok", 30_522 * 4, ("int64[1, 3]",))
 
 
-def test_what_cannot_be_made_up_is_told(estimated):
-    found = estimated("SentenceTokenizer.from_pretrained('xlnet')", ["word"])
-    assert found.status == "needs_input"
-    assert "vocabulary_made_up" not in {one.code for one in found.notes}
+def test_of_sentence_pieces_as_many_are_made_as_the_tokenizer_adds_to(estimated):
+    found = estimated("SentenceTokenizer.from_pretrained('bert-tiny')", ["word"])
+    (note,) = [one for one in found.notes if one.code == "pieces_made_up"]
+    assert (found.status, note.params) == ("ok", {"name": "bert-tiny", "size": 25_000})
+    assert found.parameters == 25_000 * 4
+
+
+def test_a_name_with_another_file_has_that_one_with_its_own_unknown(estimated):
+    found = estimated("SentenceTokenizer.from_pretrained('chinese')", ["word"])
+    assert found.status == "ok"
+    assert "vocabulary_made_up" in {one.code for one in found.notes}
+
+
+@pytest.mark.parametrize("kind", ["AbsentTokenizer", "OtherTokenizer"])
+def test_what_cannot_be_made_up_is_told(estimated, kind):
+    found = estimated(f"{kind}.from_pretrained('xlnet')", ["word"])
+    assert found.status != "ok"
+    assert not {"vocabulary_made_up", "pieces_made_up"} & {one.code for one in found.notes}

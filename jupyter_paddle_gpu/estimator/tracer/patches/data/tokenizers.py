@@ -1,7 +1,7 @@
 """`from_pretrained` of PaddleNLP's tokenizers without their files: a vocabulary of the published size stands in.
 
 The tokenizer's own code runs with it, so what it fills up, cuts and puts around a text is as it will be; how many
-tokens a text has is not: a word or a Chinese character is one. Vocabularies of SentencePiece are not made up.
+tokens a text has is not: a word or a Chinese character is one, to SentencePiece a word of the program's own two.
 Source: `from_pretrained` in `paddlenlp/transformers/tokenizer_utils_base.py`, 2.6 to 3.0, which takes a folder.
 """
 
@@ -21,6 +21,7 @@ from ...session import Session
 from ..awaited import Awaited
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from . import sentencepieces
 
 MODULE = "paddlenlp.transformers.tokenizer_utils_base"
 USUAL = 30_522
@@ -36,20 +37,43 @@ def _tokenizer(session: Session, original: Callable[..., Any], kind: Any, name: 
     try:
         return original(kind, name, *args, **kwargs)
     except (Exception, DownloadNeeded):
-        size = _published(kind, str(name)) or USUAL
-        folder = _folder(kind, size)
-        if folder is None or Path(str(name)).is_dir():
+        wanted = _wanted(kind, str(name))
+        if not wanted or not all(map(_maker, wanted.values())) or Path(str(name)).is_dir():
             raise
-    session.note("vocabulary_made_up", name=str(name), size=size)
-    own = getattr(kind, "pretrained_init_configuration", None) or {}
-    longest = (getattr(kind, "max_model_input_sizes", None) or {}).get(str(name))
-    told = {} if longest is None else {"model_max_length": longest}
-    return original(kind, str(folder), *args, **{**own.get(str(name), {}), **told, **kwargs})
+        size = _published(kind, str(name)) or USUAL
+        own = getattr(kind, "pretrained_init_configuration", None) or {}
+        longest = (getattr(kind, "max_model_input_sizes", None) or {}).get(str(name))
+        unused = {key: None for key in kind.resource_files_names if key not in wanted}
+        told = unused if longest is None else {**unused, "model_max_length": longest}
+
+        def made(rows: int) -> Any:
+            folder = str(_folder(wanted, _special(kind, {**own.get(str(name), {}), **kwargs}), rows))
+            return original(kind, folder, *args, **{**own.get(str(name), {}), **told, **kwargs})
+
+        try:
+            found = made(size)
+            if (added := getattr(found, "vocab_size", size) - size) > 0:
+                found = made(size - added)  # the published size has the tokens that the tokenizer adds to its file's
+        except Exception:  # a file that only has the name of one of these: what is missing is told
+            found = None
+        if found is None:
+            raise
+    code = "pieces_made_up" if any(map(_is_pieces, wanted.values())) else "vocabulary_made_up"
+    session.note(code, name=str(name), size=size)
+    return found
+
+
+def _wanted(kind: Any, name: str) -> dict[str, str]:
+    """The files that the tokenizer of that name reads, by its arguments: of some kinds not each has all."""
+    published = getattr(kind, "pretrained_resource_files_map", None) or {}
+    names = getattr(kind, "resource_files_names", None) or {}
+    return {key: file for key, file in names.items() if published.get(key, {}).get(name, file) is not None}
 
 
 def _published(kind: Any, name: str) -> int | None:
-    """How many tokens the model of that name has, by the configuration that stands beside its tokenizer."""
-    package = kind.__module__.rpartition(".")[0]
+    """How many tokens the model of that name has, by the configuration that stands beside its tokenizer; of a name that
+    it does not list as many as its class has where none are told."""
+    package, usual = kind.__module__.rpartition(".")[0], None
     for module in ("configuration", "modeling"):
         with suppress(ImportError):
             for held in vars(importlib.import_module(f"{package}.{module}")).values():
@@ -57,39 +81,56 @@ def _published(kind: Any, name: str) -> int | None:
                 found = known.get(name) if isinstance(known, dict) else None
                 if isinstance(found, dict) and isinstance(found.get("vocab_size"), int):
                     return int(found["vocab_size"])
-    return None
+                if usual is None and inspect.isclass(held) and held.__module__ == f"{package}.configuration":
+                    told = inspect.signature(held).parameters.get("vocab_size")
+                    usual = told.default if told is not None and isinstance(told.default, int) else None
+    return usual
 
 
-def _folder(kind: Any, size: int) -> Path | None:
-    """A folder with the files that a tokenizer reads; None where one of them cannot be made up."""
-    files = set((getattr(kind, "resource_files_names", None) or {}).values())
-    if not files or files - _MADE.keys():
-        return None
+def _folder(wanted: dict[str, str], special: list[str], size: int) -> Path:
+    """A folder with the files that a tokenizer reads."""
     folder = Path(tempfile.mkdtemp())
-    for file in files:
-        (folder / file).write_text(_MADE[file](_special(kind), size), encoding="utf-8")
+    for file in wanted.values():
+        if (maker := _maker(file)) is not None:
+            (folder / file).write_bytes(maker(special, size))
     return folder
 
 
-def _special(kind: Any) -> list[str]:
+def _maker(file: str) -> Callable[[list[str], int], bytes] | None:
+    """What makes up a file of that name; None where nothing can."""
+    return _pieces if _is_pieces(file) else _MADE.get(file)
+
+
+def _is_pieces(file: str) -> bool:
+    """Whether SentencePiece reads a file of that name."""
+    return file.endswith(".model")
+
+
+def _special(kind: Any, told: dict[str, Any]) -> list[str]:
     """The tokens that stand for no text, in the order in which vocabularies have them."""
     parameters = inspect.signature(kind.__init__).parameters
-    named = {name: one.default for name, one in parameters.items() if name.endswith("_token")}
+    named = {name: told.get(name, one.default) for name, one in parameters.items() if name.endswith("_token")}
     ordered = [named.pop(name) for name in _FIRST if name in named]
     return [token for token in dict.fromkeys([*ordered, *named.values()]) if isinstance(token, str)]
 
 
-def _lines(special: list[str], size: int) -> str:
-    return "\n".join(islice(_tokens(special, [_WORD, *map(chr, range(33, 127))]), size)) + "\n"
+def _lines(special: list[str], size: int) -> bytes:
+    return ("\n".join(islice(tokens(special, [_WORD, *map(chr, range(33, 127))]), size)) + "\n").encode()
 
 
-def _of_pairs(special: list[str], size: int) -> str:
+def _pieces(special: list[str], size: int) -> bytes:
+    known = [sentencepieces.SPACE, sentencepieces.SPACE + _WORD, _WORD]
+    return sentencepieces.model(special, islice(tokens(special, known), size))
+
+
+def _of_pairs(special: list[str], size: int) -> bytes:
     known = [*(chr(256 + number) for number in range(68)), *map(chr, range(33, 127)), *map(chr, range(161, 256))]
     made = [left + right for left, right in (pair.split() for pair in _PAIRS)]
-    return json.dumps({token: number for number, token in enumerate(islice(_tokens(special, [*known, *made]), size))})
+    kept = islice(tokens(special, [*known, *made]), size)
+    return json.dumps({token: number for number, token in enumerate(kept)}).encode()
 
 
-def _tokens(special: list[str], known: list[str]) -> Iterator[str]:
+def tokens(special: list[str], known: list[str]) -> Iterator[str]:
     """All tokens, each once: characters behind what is wanted, and numbers where those are not enough."""
     yield from dict.fromkeys([*special, *known, *map(chr, _CHINESE)])
     number = 0
@@ -100,10 +141,10 @@ def _tokens(special: list[str], known: list[str]) -> Iterator[str]:
 
 _PAIRS = [*(f"{_WORD[:end]} {_WORD[end]}" for end in range(1, len(_WORD))), f"{_SPACE} {_WORD}"]
 """Pairs of byte-pair encoding that make one token of the word which stands in, with and without a space before it."""
-_MADE: dict[str, Callable[[list[str], int], str]] = {
+_MADE: dict[str, Callable[[list[str], int], bytes]] = {
     "vocab.txt": _lines,
     "vocab.json": _of_pairs,
-    "merges.txt": lambda _special, _size: "#version: 0.2\n" + "\n".join(_PAIRS) + "\n",
+    "merges.txt": lambda _special, _size: ("#version: 0.2\n" + "\n".join(_PAIRS) + "\n").encode(),
 }
 """By a file's name what stands in it."""
 
