@@ -59,6 +59,25 @@ CASES = {
         ["!python script.py --rate 0.2 > log.txt"],
         ("!python script.py --rate 0.2 > log.txt", "!python script.py --batch-size 16 --rate 0.2 > log.txt"),
     ),
+    "list": (
+        ["import subprocess, sys\nsubprocess.run([sys.executable, 'script.py', '--batch-size', '32', '--rate', '32'])"],
+        tuple(
+            f"subprocess.run([sys.executable, 'script.py', '--batch-size', '{size}', '--rate', '32'])"
+            for size in (32, 16)
+        ),
+    ),
+    "named list": (
+        ["import subprocess\nline = [\n    'python', 'script.py',\n    '--batch-size=32',\n]\nsubprocess.run(line)"],
+        ("    '--batch-size=32',", "    '--batch-size=16',"),
+    ),
+    "line of a call": (
+        ["import os\nrate = 0.2\nos.system(f'python script.py --batch-size 32 --rate {rate}')"],
+        tuple(f"os.system(f'python script.py --batch-size {size} --rate {{rate}}')" for size in (32, 16)),
+    ),
+    "process": (
+        ["%%python\nsize = 32\n" + SCRIPT.replace("default=64", "default=size")],
+        ("size = 32", "size = 16"),
+    ),
     "configuration": (
         ['%%writefile config.json\n{"epochs": 32, "batch_size": 32}', "!python configured.py config.json"],
         tuple(f'{{"epochs": 32, "batch_size": {size}}}' for size in (32, 16)),
@@ -87,3 +106,10 @@ def test_the_job_trains_with_it(cli, notebook, folder):
     job = cli("submit", notebook(WRITTEN, "!python train.py --batch-size 32"), "--batch-size", "16", "--follow")
     assert job.status == 0, job.err
     assert "batch 16" in job.out
+
+
+@pytest.mark.parametrize("start", ["!bash run.sh", "%%bash\nbash run.sh"])
+def test_a_size_in_a_script_of_the_shell_stays_and_the_refusal_says_where_it_stands(cli, notebook, folder, start):
+    (folder / "run.sh").write_text("python script.py --batch-size 32\n")
+    done = cli("submit", notebook(start), "--batch-size", "16", "--dry-run")
+    assert "stands in a script that a cell starts" in done.out + done.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -17,6 +16,8 @@ from ...domain.notebooks import NotebookSource, Place
 from ..cells import parsed_cells
 from ..code import Code
 from ..names import Names
+from ..programs import read_commands
+from ..started import started_programs
 from ..training.batches import BatchReader
 from ..training.loop import TrainingReader
 from ..training.models import ModelReader
@@ -36,9 +37,6 @@ class RefusedError(Exception):
         self.why = why
 
 
-_STARTS = re.compile(r"\s*[!%].*\S\.py\b")
-
-
 class Program:
     """The notebook, read; what is edited is seen by the next `Program` that is made of `result()`.
 
@@ -52,7 +50,7 @@ class Program:
 
     def __init__(self, source: NotebookSource, places: tuple[BatchPlace, ...] = (), among: Among | None = None) -> None:
         self.source, self.places = source, places
-        parsed = tuple(parsed_cells(source.content["cells"]))
+        self._parsed = parsed = tuple(parsed_cells(source.content["cells"]))
         self._trees = [one.tree for one in parsed if one.tree is not None]
         self.magics = [(one.cell.index, magic) for one in parsed for magic in one.magics]
         read, self.is_part = seen_by(parsed, among)
@@ -68,8 +66,10 @@ class Program:
 
     @property
     def starts_scripts(self) -> bool:
-        """Whether a cell starts a script (`!python train.py`, `%run train.py`)."""
-        return any(_STARTS.match(magic.text) for _, magic in self.magics)
+        """Whether a cell starts a script (`!python train.py`, `!bash run.sh`, `subprocess.run`)."""
+        started = read_commands(self._parsed, self.source.path.parent)
+        is_any = any(one.kind not in {"write", "folder"} and not one.text for one in started)
+        return is_any or bool(started_programs(self._parsed))
 
     # --- where things stand
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .started import NUMBERS, Number
+from .started import GIVEN, NUMBERS, Number
 
 _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
@@ -127,13 +127,23 @@ def _in_cell(
             if place not in seen and value.end_col_offset is not None:
                 seen.add(place)
                 yield BatchPlace(cell["index"], value.lineno, value.col_offset, value.end_col_offset, how, name)
+    lines = [line.encode() for line in cell["source"].split("\n")]
     for name, given in _given(tree):
-        line = cell["source"].split("\n")[given.lineno - 1].encode()
         digits = str(size).encode()
-        end = (given.end_col_offset or 1) - 1
+        line, end = lines[given.lineno - 1], (given.end_col_offset or 1) - 1
         begin = end - len(digits)
         if _BATCH.search(name) and line[begin:end] == digits and not line[begin - 1 : begin].isdigit():
             yield BatchPlace(cell["index"], given.lineno, begin, end, "argument", name)
+    typed = [
+        (at, one) for at, begin, end in _lines_of_a_shell(tree) for one in GIVEN.finditer(lines[at - 1], begin, end)
+    ]
+    named = ((at, re.sub(r"\W+", "_", one[1].decode()), one) for at, one in typed if int(one[2]) == size)
+    # A part of an f-string has its own place or that of the whole.
+    yield from {
+        BatchPlace(cell["index"], at, *one.span(2), "argument", name): None
+        for at, name, one in named
+        if _BATCH.search(name)
+    }
 
 
 def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
@@ -146,17 +156,35 @@ def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
 
 
 def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
-    """What a script is given in `sys.argv`: `--batch-size 8`, `--batch-size=8`, `-o TrainReader.batch_size=8`."""
+    """What a script is given in `sys.argv` or in a list that starts it (`["python", "train.py", …]`): `--batch-size 8`,
+    `--batch-size=8`, `-o TrainReader.batch_size=8`."""
     for node in ast.walk(tree):
+        given: list[ast.expr] = []
         match node:
             case ast.Assign(targets=[ast.Attribute(attr="argv")], value=ast.List(elts=[_, *given])):
-                before = ""
-                for word in given:
-                    text = str(word.value) if isinstance(word, ast.Constant) else ""
-                    name, is_pair, _ = text.rpartition("=")
-                    if isinstance(word, ast.Constant):
-                        yield re.sub(r"\W+", "_", name if is_pair else before).strip("_"), word
-                    before = "" if is_pair else text
+                pass
+            case ast.List(elts=words) | ast.Tuple(elts=words) if any(_text(one).endswith(".py") for one in words):
+                given = words
+        before = ""
+        for word in given:
+            text = _text(word)
+            name, is_pair, _ = text.rpartition("=")
+            if isinstance(word, ast.Constant):
+                yield re.sub(r"\W+", "_", name if is_pair else before).strip("_"), word
+            before = "" if is_pair else text
+
+
+def _text(node: ast.expr) -> str:
+    return str(node.value) if isinstance(node, ast.Constant) else ""
+
+
+def _lines_of_a_shell(tree: ast.Module) -> Iterator[tuple[int, int, int]]:
+    """Line and bytes of texts that start a script: `os.system("python train.py --batch-size 8")`, `f"python …"`."""
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno == node.end_lineno:
+            parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+            if any(".py " in _text(part) for part in parts):
+                yield node.lineno, node.col_offset, node.end_col_offset or 0
 
 
 def _numbers(tree: ast.Module, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:

@@ -16,7 +16,7 @@ from ..syntax import nodes
 
 NUMBERS = "numbers"
 """Under this name a cell has the numbers of its commands."""
-_GIVEN = re.compile(rb"""([A-Za-z_][\w.-]*)(?:=|\s+)["']?(\d+)(?![\w.])""")
+GIVEN = re.compile(rb"""([A-Za-z_][\w.-]*)(?:=|\s+)["']?(\d+)(?![\w.])""")
 """`--batch-size 8`, `--batch-size=8`, `TrainReader.batch_size=8`."""
 _CONFIGURED = re.compile(rb"""([A-Za-z_][\w.-]*)["']?\s*[:=]\s*(\d+)(?![\w.])""")
 """A line of YAML, JSON or TOML."""
@@ -77,7 +77,7 @@ def _as_typed(cell: dict[str, Any], scripts: Mapping[str, str]) -> dict[str, Any
             numbers += _numbers(typed, range(one.line, len(typed)), _CONFIGURED)
         elif one.kind != "folder":
             lines = _continued(typed, one.line - 1)
-            numbers += _numbers(typed, lines, _GIVEN)
+            numbers += _numbers(typed, lines, GIVEN)
             numbers += _not_given(one, typed, lines, scripts.get(one.place, ""))
     return {**cell, "source": source, NUMBERS: list(dict.fromkeys(numbers))}
 
