@@ -345,3 +345,24 @@ def test_answers_reach_a_parser_that_stands_in_a_module(execute: Execute, shell:
     assert run.stream(1) == "Namespace(data='rows.csv', batch_size=64)\n"
     own = "".join("".join(one["text"]) for one in run.outputs(2))
     assert own == "Namespace(data='rows.csv', batch_size=64)\nNamespace(data='rows.csv', batch_size=8)\n"
+
+
+def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import os\nos.mkdir('src')\nopen('src/train.py', 'w').write('WIDTH = 3\\nprint(WIDTH, flush=True)\\n')",
+        "!cd src && python -W ignore train.py",
+        "import os, subprocess, sys\n"
+        "def of(command, **options):\n"
+        "    print(subprocess.run(command, capture_output=True, text=True, **options).stdout.strip())\n"
+        "of([sys.executable, 'src/train.py'])\n"
+        "of([sys.executable, '-u', 'train.py'], cwd='src', env={'PATH': os.environ['PATH']})\n"
+        "of('cd src; python train.py', shell=True)\n"
+        "of(['echo', 'train.py'])\n"
+        "of([sys.executable, '-c', 'print(3)'])",
+        "print(os.system('python src/train.py'))",
+        sets={"WIDTH": 8},
+        shell=shell,
+    )
+    assert "".join(run.outputs(1)[0]["text"]) == "8\n", run.log
+    assert run.stream(2) == "8\n8\n8\ntrain.py\n3\n"
+    assert run.stream(3).split() == ["8", "0"]

@@ -102,6 +102,7 @@ class IPythonShell:
     def __init__(self, publisher: Publisher, values: Dict[str, Any]) -> None:
         _Hook.publisher = _Display.publisher = _Shell.publisher = publisher
         sets.reach_parsers(values)
+        scripts.reach_started(values)
         self.title = "IPython %s" % IPython.__version__
         figures.choose_backend(inline=True)
         self._filename = ""

@@ -27,6 +27,10 @@ class PlainShell:
     def __init__(self, publisher: Publisher, values: Dict[str, Any]) -> None:
         self._publisher, self._values = publisher, values
         sets.reach_parsers(values)
+        if values:
+            from . import scripts  # which takes longer to import than most cells run
+
+            scripts.reach_started(values)
         # The module `__main__` itself, so that classes of the notebook can be pickled and found by workers.
         module = types.ModuleType("__main__")
         sys.modules["__main__"] = module

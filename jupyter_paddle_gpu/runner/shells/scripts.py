@@ -1,5 +1,5 @@
-"""Scripts that cells start by `!python train.py`, or in a cell of the shell (`%%bash`): processes of their own, which
-get the notebook's answers as well.
+"""Scripts that cells start by `!python train.py`, in a cell of the shell (`%%bash`), or by `subprocess` and
+`os.system`: processes of their own, which get the notebook's answers as well.
 
 Where an answer changes something in such a script, it is run by way of this runner (`--answered`), which puts the
 answers into it as they are put into cells; every other command runs as it is typed.
@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -19,6 +20,8 @@ from . import sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
 """Holds the answers as JSON for the process that is started."""
+ANSWERED = "--answered"
+"""Stands before a script that is run by way of the runner."""
 SHELLS = frozenset({"bash", "sh"})
 """Cell magics whose body is a shell's."""
 _PYTHON = re.compile(r"(?:^|/)python[\d.]*$")
@@ -28,39 +31,59 @@ _WITH_VALUE = frozenset({"-W", "-X"})
 """Options of Python whose value stands behind them."""
 
 
-def command(text: str, values: Dict[str, Any]) -> str:
-    """The shell command, with each script of Python's that an answer changes started by way of the runner."""
+def command(text: str, values: Dict[str, Any], folder: str = "") -> str:
+    """The shell command, with each script of Python's that an answer changes started by way of the runner.
+
+    Args:
+        folder: where it is run, if not in the process's own.
+    """
     if not values or ".py" not in text:
         return text
+    entry = _entry(values)
+    if entry is None:
+        return text
+    inside = Path(folder)
+
+    def one(part: "re.Match[str]") -> str:
+        nonlocal inside
+        try:
+            words = shlex.split(part.group())
+        except ValueError:
+            return part.group()
+        if words[:1] == ["cd"] and len(words) == 2:
+            inside /= Path(words[1]).expanduser()
+        return _one(part.group(), words, values, entry, inside)
+
+    return re.sub(r"[^;&|\n]+", one, text)
+
+
+def _entry(values: Dict[str, Any]) -> Optional[str]:
+    """What runs a script with the answers in it; None where that is not to be had."""
     # The file, not the folder: Paddle's launcher hands to Python what ends in .py.
     entry = Path(os.environ.get("PADDLE_GPU_RUNNER", ""), "__main__.py")
     if not entry.is_file():  # the runner is a zip
-        return text
+        return None
     os.environ[VARIABLE] = json.dumps(values)
-    return re.sub(r"[^;&|\n]+", lambda part: _one(part.group(), values, str(entry)), text)
+    return str(entry)
 
 
-def _one(part: str, values: Dict[str, Any], entry: str) -> str:
+def _one(part: str, words: List[str], values: Dict[str, Any], entry: str, folder: Path) -> str:
     """One command of a line of several."""
-    try:
-        words = shlex.split(part)
-    except ValueError:
-        return part
     script = _script(words)
-    if script is None or not _is_changed(script, values):
+    if script is None or not _is_changed(folder / script, values):
         return part
     # The text stays as it was typed: quotes and redirections are the shell's.
     return re.sub(r"(?<!\S)(['\"]?)%s\1(?!\S)" % re.escape(script), _way(entry, script), part, count=1)
 
 
 def _way(entry: str, script: str) -> str:
-    return ("%s --answered %s" % (shlex.quote(entry), shlex.quote(script))).replace("\\", r"\\")
+    return ("%s %s %s" % (shlex.quote(entry), ANSWERED, shlex.quote(script))).replace("\\", r"\\")
 
 
 def _script(words: List[str]) -> Optional[str]:
     """The script that a command has Python run; also by `-m paddle.distributed.launch`."""
     at = next((number for number, word in enumerate(words) if _PYTHON.search(word)), None)
-    if at is None:
+    if at is None or ANSWERED in words:
         return None
     rest, launched = words[at + 1 :], False
     while rest:
@@ -80,13 +103,11 @@ def _script(words: List[str]) -> Optional[str]:
     return None
 
 
-def _is_changed(script: str, values: Dict[str, Any]) -> bool:
+def _is_changed(script: Path, values: Dict[str, Any]) -> bool:
     try:
-        source = Path(script).read_text(encoding="utf-8")
+        source = script.read_text(encoding="utf-8")
         is_asked = ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values))
-        return is_asked or any(
-            _asks(one, values) for one in sorted(Path(script).parent.glob("**/*.py"))[:_MOST_MODULES]
-        )
+        return is_asked or any(_asks(one, values) for one in sorted(script.parent.glob("**/*.py"))[:_MOST_MODULES])
     except (OSError, ValueError, SyntaxError):
         return False
 
@@ -95,6 +116,40 @@ def _asks(module: Path, values: Dict[str, Any]) -> bool:
     """Whether a parser for one of the answers may stand in a module beside the script."""
     source = module.read_text(encoding="utf-8", errors="replace")
     return "add_argument" in source and any(name in source.replace("-", "_") for name in values)
+
+
+_open, _system = subprocess.Popen.__init__, os.system
+
+
+def reach_started(values: Dict[str, Any]) -> None:
+    """Have what the code of cells starts by itself take the answers (`subprocess.run([...])`, `os.system(...)`)."""
+
+    def opened(process: Any, args: Any, *given: Any, **named: Any) -> None:
+        args = _started(args, values, os.fspath(named.get("cwd") or ""))
+        if named.get("env") is not None and VARIABLE in os.environ:
+            named["env"] = {**named["env"], VARIABLE: os.environ[VARIABLE]}
+        _open(process, args, *given, **named)
+
+    def system(text: Any) -> int:
+        return _system(command(os.fsdecode(text), values))
+
+    subprocess.Popen.__init__ = opened if values else _open  # type: ignore[method-assign,assignment]
+    os.system = system if values else _system  # type: ignore[assignment]
+
+
+def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
+    if isinstance(args, str):
+        return command(args, values, folder)
+    if not isinstance(args, (list, tuple)):
+        return args
+    words = [os.fspath(one) for one in args]
+    if not all(isinstance(one, str) for one in words):
+        return args
+    script = _script(words)
+    if script is None or not _is_changed(Path(folder, script), values) or (entry := _entry(values)) is None:
+        return args
+    at = words.index(script)
+    return [*words[:at], entry, ANSWERED, *words[at:]]
 
 
 def main(script: str, *arguments: str) -> int:
