@@ -67,5 +67,17 @@ STAND_INS = (
         text="The vectors {name} are not on this machine; an embedding of the published {rows} rows of {width} stands "
         "for them.",
     ),
+    Message(
+        code="configuration_assumed",
+        text="The configuration of the model {name} is not on this machine; its sizes are assumed to be those of "
+        "{like}.",
+        hint="Load the model once in a kernel; then the estimate has its own.",
+    ),
+    Message(
+        code="configuration_absent",
+        text="The configuration of the model {name} is not on this machine, and PaddleNLP has none of its size that "
+        "could stand for it.",
+        hint="Load the model once in a kernel; then the estimate has its own.",
+    ),
 )
 """Sentences of the notes by code."""

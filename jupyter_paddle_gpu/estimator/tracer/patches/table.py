@@ -24,6 +24,7 @@ from . import (
     tensor_methods,
 )
 from .data import (
+    communities,
     compared,
     configurations,
     datasets,
@@ -50,8 +51,8 @@ def table() -> Iterator[Patch]:
         tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, initializers, layer_calls,
         files, loader, environment, folders, static_graphs, executors,
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, datasets,
-        environments, own_datasets, pretrained, texts, tokenizers, embeddings, weights, evaluations, text_images, clips,
-        restored_images, pictures, plots, compared, configurations, started_programs,
+        environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
+        evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, started_programs,
     ):  # fmt: skip
         yield from module.patches()
 

@@ -22,6 +22,7 @@ from ..awaited import Awaited
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import sentencepieces
+from .communities import likest
 
 MODULE = "paddlenlp.transformers.tokenizer_utils_base"
 USUAL = 30_522
@@ -72,8 +73,9 @@ def _wanted(kind: Any, name: str) -> dict[str, str]:
 
 def _published(kind: Any, name: str) -> int | None:
     """How many tokens the model of that name has, by the configuration that stands beside its tokenizer; of a name that
-    it does not list as many as its class has where none are told."""
-    package, usual = kind.__module__.rpartition(".")[0], None
+    it does not list as many as the model has that stands for it (`communities`)."""
+    package = kind.__module__.rpartition(".")[0]
+    described: Any = None
     for module in ("configuration", "modeling"):
         with suppress(ImportError):
             for held in vars(importlib.import_module(f"{package}.{module}")).values():
@@ -81,10 +83,14 @@ def _published(kind: Any, name: str) -> int | None:
                 found = known.get(name) if isinstance(known, dict) else None
                 if isinstance(found, dict) and isinstance(found.get("vocab_size"), int):
                     return int(found["vocab_size"])
-                if usual is None and inspect.isclass(held) and held.__module__ == f"{package}.configuration":
-                    told = inspect.signature(held).parameters.get("vocab_size")
-                    usual = told.default if told is not None and isinstance(told.default, int) else None
-    return usual
+                if inspect.isclass(held) and held.__module__ == f"{package}.configuration":
+                    described = described or held
+    if described is None:
+        return None
+    known = getattr(described, "pretrained_init_configuration", None) or {}
+    told = inspect.signature(described).parameters.get("vocab_size")
+    size = known.get(likest(name, known), {}).get("vocab_size", None if told is None else told.default)
+    return size if isinstance(size, int) else None
 
 
 def _folder(wanted: dict[str, str], special: list[str], size: int) -> Path:
