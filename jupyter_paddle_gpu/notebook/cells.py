@@ -31,6 +31,9 @@ _HARMLESS = re.compile(
 )
 """Commands that leave no names and no files behind on which the notebook's code could rest."""
 _COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
+_NAMED = re.compile(r"!\s*(?:\{(\w+)\}|\$(\w+))(?=\s|$)([^\n]*)")
+"""A command whose program is what a name holds: `!{line} --epochs 3`, `!$line`."""
+_FILLED = re.compile(r"\{([A-Za-z_]\w*)\}")
 _HELP = frozenset({"?", "??"})
 
 
@@ -223,6 +226,11 @@ def _strings(tokens: list[Any], until: Any) -> list[str]:
 def _stand_in(text: str, *, assigned: bool) -> str:
     if assigned:
         return "None"
+    if named := _NAMED.fullmatch(text):
+        # As IPython runs it: what the name holds is known to who follows the call.
+        parts = enumerate(_FILLED.split(named[3].rstrip()))
+        rest = [f"str({part})" if at % 2 else repr(part) for at, part in parts if part]
+        return f"get_ipython().system({' + '.join([named[1] or named[2], *rest])})"
     words = text.lstrip("%").split(maxsplit=1)
     if text.startswith("%") and len(words) == 2 and words[0] in PYTHON_LINE_MAGICS and not words[1].startswith("-"):
         return words[1]

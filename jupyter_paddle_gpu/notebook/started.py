@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import ast
+import copy
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from .cells import Magic, ParsedCell
 
@@ -44,15 +45,35 @@ def _line(call: ast.Call, bound: dict[str, ast.expr]) -> str:
         file = next((one for one in texts if isinstance(one, str) and one.endswith(".py")), "")
         return shlex.join(["python", file]) if file else ""
     given = [*call.args, *(one.value for one in call.keywords if one.arg in {"args", "cmd", "command"})]
-    given = [bound.get(one.id, one) if isinstance(one, ast.Name) else one for one in given]
+    given = [_Filled(bound).visit(copy.deepcopy(one)) for one in given]
     folder = next((_text(one.value) for one in call.keywords if one.arg == "cwd"), "")
     if _name(call.func) == "create_subprocess_exec":
         line = shlex.join(map(_text, given))
-    elif given and isinstance(given[0], (ast.List, ast.Tuple, ast.BinOp)):
+    elif given and _is_list(given[0]):
         line = shlex.join(_items(given[0]))
     else:
         line = _text(given[0]) if given else ""
     return f"cd {shlex.quote(folder)} && {line}" if line and folder not in {"", _UNKNOWN} else line
+
+
+def _is_list(node: ast.expr) -> bool:
+    is_sum = isinstance(node, ast.BinOp) and (_is_list(node.left) or _is_list(node.right))
+    return is_sum or isinstance(node, (ast.List, ast.Tuple))
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts what names hold in their places: `script = "train.py"`, `line = f"python {script}"`."""
+
+    def __init__(self, bound: Mapping[str, ast.expr]) -> None:
+        self._bound = bound
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        """A name in an expression."""
+        if not isinstance(node.ctx, ast.Load) or node.id not in self._bound:
+            return node
+        others = {name: value for name, value in self._bound.items() if name != node.id}
+        filled: ast.AST = _Filled(others).visit(copy.deepcopy(self._bound[node.id]))
+        return filled
 
 
 def _items(node: ast.expr) -> Iterator[str]:
@@ -78,6 +99,15 @@ def _text(node: ast.expr) -> str:
             return "".join(_text(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _text(left) + _text(right)
+        case ast.Call():
+            return _text_of_call(node)
+    return _UNKNOWN
+
+
+def _text_of_call(call: ast.Call) -> str:
+    match call:
+        case ast.Call(func=ast.Attribute(attr="join"), args=[words]):
+            return " ".join(_items(words))
         case (
             ast.Call(func=ast.Attribute(value=one, attr="split"), args=[])
             | ast.Call(func=ast.Name(id="str"), args=[one])

@@ -24,13 +24,25 @@ LAUNCHER = "[sys.executable, '-m', 'paddle.distributed.launch', '--gpus', '0,1',
         ("words = ['python', 'train.py'] + ['-e', '2']\nsubprocess.check_call(words)", "!python train.py -e 2"),
         ("asyncio.create_subprocess_exec('python', *rest, 'train.py')", "!python '…' train.py"),
         ("subprocess.run('python train.py'.split())", "!python train.py"),
+        ("line = 'python train.py --epochs 3'\n!{line}", "!python train.py --epochs 3"),
+        (
+            "line = 'python train.py'\nfor e in (1, 2):\n    !$line --epochs {e} -n 'a b'",
+            "!python train.py --epochs … -n 'a b'",
+        ),
+        (
+            "script = 'train.py'\nwords = ['python', script]\nline = ' '.join(words)\nos.system(line)",
+            "!python train.py",
+        ),
+        ("end = 'train.py'\nos.system(f'python {end}')", "!python train.py"),
     ],
 )
 def test_each_is_the_line_that_it_comes_to(source: str, line: str) -> None:
     assert [found.text for _, found in started_programs([parse_cell(source, 0, "one")])] == [line]
 
 
-@pytest.mark.parametrize("source", ["subprocess.run(['ls'])", "model.run('train.py'[0])", "runs = ['train.py']"])
+@pytest.mark.parametrize(
+    "source", ["subprocess.run(['ls'])", "model.run('train.py'[0])", "runs = ['train.py']", "x = 'ls'\n!$x", "!$HOME/a"]
+)
 def test_what_starts_no_script_is_none(source: str) -> None:
     assert not started_programs([parse_cell(source, 0, "one")])
 

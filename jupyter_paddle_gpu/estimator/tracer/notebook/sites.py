@@ -258,7 +258,8 @@ class Sites:
         return self._of_script(path)
 
     def _scripts_of(self, call: ast.Call) -> list[str]:
-        named = [self._lines[one.id] for one in call.args if isinstance(one, ast.Name) and one.id in self._lines]
+        names = (one.id for given in call.args for one in ast.walk(given) if isinstance(one, ast.Name))
+        named = [self._lines[name] for name in names if name in self._lines]
         return [*_scripts_in(call), *(script for scripts in named for script in scripts)]
 
     def _each_of(self, scripts: Iterable[str]) -> Holding:

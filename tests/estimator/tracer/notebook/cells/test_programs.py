@@ -68,6 +68,10 @@ NOTEBOOKS = {
     "process": ("net = 0\n", "\n%%python\n" + CELL, "assert net == 0"),
     "process refused": ("%%python\n" + CELL.replace("nn.Linear(width, 1)", "nn.Linear(width + 1, 1)"), CELL),
     "loop": (f"%%bash\ncd sub\nfor w in 100 300; do python train.py {ARGUMENTS.replace('300', '$w')}; done",),
+    "named": (
+        "script = 'train.py'\nline = f'cd sub && python {script}'",
+        f"for e in (1, 2):\n    !{{line}} {ARGUMENTS}",
+    ),
     "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
@@ -123,7 +127,8 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
 
 
 @pytest.mark.parametrize(
-    "name", ["beside", "written", "bash", "run", "launch", "failing", "started", "process", "module", "notebook"]
+    "name",
+    ["beside", "written", "bash", "run", "launch", "failing", "started", "process", "named", "module", "notebook"],
 )
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
