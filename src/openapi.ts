@@ -1154,14 +1154,15 @@ export interface components {
          *
          *     Attributes:
          *         kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
-         *             launcher), `run` (in the notebook's own process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
+         *             launcher), `cell` (the lines of `%%python`, in a process of their own), `run` (in the notebook's own
+         *             process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
          *         path: as written, relative to where the notebook is then.
          *         folder: where that one command runs instead (`!cd folder && python …`).
          *         text: what is written; `appends` to what there is.
          */
         Command: {
             /** @enum {unknown} */
-            kind: "folder" | "launch" | "module" | "python" | "run" | "write";
+            kind: "cell" | "folder" | "launch" | "module" | "python" | "run" | "write";
             cell: number;
             line: number;
             path: string;
@@ -2321,8 +2322,9 @@ export interface components {
          *         rank: of a training by several processes the one whose word this is: the one that failed first, else 0.
          *         signal: the signal that ended the notebook's process, where one did.
          *         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
-         *         step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
-         *             first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+         *         step_allocated_bytes: peak of the usual training step on the host allocator (the first steps left out; of
+         *             several usual ones the largest, the median where no two are alike): what an estimate for the CPU target is
+         *             to be held against. None with too few steps.
          *         rank_allocated_bytes: of a training by several processes the peak of each, by rank: on its device, or of a step
          *             on the host allocator; the other peaks are those of the process that held most. None: it told nothing.
          *         step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,

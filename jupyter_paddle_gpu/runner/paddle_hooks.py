@@ -21,6 +21,14 @@ _FIRST_STEPS = 2
 _MOST_STEPS = 10_000
 _STEADY_STEPS = 3
 """Fewer steps behind the first ones tell no steady peak."""
+_RECURRING = 0.1
+"""Share of the steps, below which the commonest peak is not the usual one: sizes differ from step to step."""
+
+_ALIKE = 0.001
+"""By less than this share two peaks are one."""
+_FREQUENT = 1 / 3
+"""Share of the commonest peak's steps with which another one is as usual: of six batches one is read with others ahead,
+and not in each epoch in time."""
 
 
 class _Steps:
@@ -29,49 +37,97 @@ class _Steps:
 
     def __init__(self) -> None:
         self.overall = 0
-        self.chapters: List[List[int]] = []
+        self.chapters: List[_Chapter] = []
         self.cell = 0
         self.kept = self.seen = 0
         self.busy = False
+        self._parts: List[int] = []
         self.first = self.last = 0.0
         # Not by `id`: an optimiser that a function has left is freed, and the next one gets its place.
-        self._found: "weakref.WeakKeyDictionary[Any, Dict[int, List[int]]]" = weakref.WeakKeyDictionary()
+        self._found: "weakref.WeakKeyDictionary[Any, Dict[int, _Chapter]]" = weakref.WeakKeyDictionary()
 
     def ended(self, core: Any, optimizer: Any) -> None:
-        peak = int(core.host_memory_stat_peak_value("Allocated", 0))
-        core.host_memory_stat_reset_peak_value("Allocated", 0)
-        self.overall = max(self.overall, peak)
+        peak = self._peak(core)
+        # The second loader that begins within a step is the training's own, behind a validation.
+        training = peak if len(self._parts) > 1 else max(peak, *self._parts, 0)
+        peak, self._parts = max(peak, *self._parts, 0), []
         self.seen += 1
         self.last = time.perf_counter()
         if self.seen == _FIRST_STEPS:
             self.first = self.last
         if self.kept < _MOST_STEPS:
             self.kept += 1
-            self._chapter(optimizer).append(peak)
+            self._chapter(optimizer).add(peak, training)
 
-    def _chapter(self, optimizer: Any) -> List[int]:
+    def loader_begins(self, core: Any) -> None:
+        """Another epoch or a validation begins: what a step took before is told from what it takes from now on."""
+        if self.seen:
+            self._parts.append(self._peak(core))
+
+    def _peak(self, core: Any) -> int:
+        peak = int(core.host_memory_stat_peak_value("Allocated", 0))
+        core.host_memory_stat_reset_peak_value("Allocated", 0)
+        self.overall = max(self.overall, peak)
+        return peak
+
+    def _chapter(self, optimizer: Any) -> "_Chapter":
         cells = self._found.setdefault(optimizer, {})
         if self.cell not in cells:
-            cells[self.cell] = []
+            cells[self.cell] = _Chapter()
             self.chapters.append(cells[self.cell])
         return cells[self.cell]
 
     def steady(self) -> Optional[int]:
-        """Median of the largest chapter's steps behind its first ones; None where a chapter with too few of them has
-        taken more."""
-        from statistics import median
-
-        medians = [int(median(peaks[_FIRST_STEPS:])) for peaks in self.chapters if _is_steady(peaks)]
-        short = max((max(peaks) for peaks in self.chapters if not _is_steady(peaks)), default=0)
-        return max(medians) if medians and max(medians) >= short else None
+        """The usual step's of the largest chapter; None where a chapter with too few steps has taken more."""
+        usual = [one.usual() for one in self.chapters if one.is_steady()]
+        short = max((max(one.peaks) for one in self.chapters if not one.is_steady()), default=0)
+        return max(usual) if usual and max(usual) >= short else None
 
     def measured(self) -> int:
         """Steps behind the first ones."""
-        return sum(len(peaks[_FIRST_STEPS:]) for peaks in self.chapters)
+        return sum(len(one.peaks[_FIRST_STEPS:]) for one in self.chapters)
 
 
-def _is_steady(peaks: List[int]) -> bool:
-    return len(peaks) >= _FIRST_STEPS + _STEADY_STEPS
+class _Chapter:
+    """Peaks of one optimizer's steps in one cell."""
+
+    def __init__(self) -> None:
+        self.peaks: List[int] = []
+        self._training: List[int] = []
+
+    def add(self, peak: int, training: int) -> None:
+        """A step ended; `training`: its peak without that of a validation before it."""
+        self.peaks.append(peak)
+        self._training.append(training)
+
+    def is_steady(self) -> bool:
+        """Whether there are enough steps to tell the usual one."""
+        return len(self.peaks) >= _FIRST_STEPS + _STEADY_STEPS
+
+    def usual(self) -> int:
+        """The peak that most steps have, of such as are about as frequent the largest: a loader reads batches ahead,
+        and towards the end of an epoch holds fewer of them from step to step. Where no peak recurs, the median."""
+        from statistics import median
+
+        whole, steps = self.peaks[_FIRST_STEPS:], self._training[_FIRST_STEPS:]
+        if 2 * sum(map(int.__ne__, whole, steps)) > len(whole):
+            steps = whole  # loaders that begin in every step are part of it
+        groups = _alike(steps)
+        most = max(map(len, groups))
+        if most < max(2, _RECURRING * len(steps)):
+            return int(median(steps))
+        return max(int(median(group)) for group in groups if len(group) >= most * _FREQUENT)
+
+
+def _alike(peaks: List[int]) -> List[List[int]]:
+    """Peaks that are next to each other, as where each step leaves its loss in a list."""
+    groups: List[List[int]] = []
+    for peak in sorted(peaks):
+        if groups and peak <= groups[-1][-1] * (1 + _ALIKE):
+            groups[-1].append(peak)
+        else:
+            groups.append([peak])
+    return groups
 
 
 _steps = _Steps()
@@ -83,6 +139,7 @@ def install(sender: Sender, interrupts: Interrupts) -> None:
         "paddle.base": interrupts.rearm,  # whose end starts the core
         "paddle.fluid": interrupts.rearm,  # its name up to Paddle 2.4
         "paddle.optimizer": _watch_steps,
+        "paddle.io": _watch_loaders,
         "paddle.hapi.model": lambda module: _watch_fit(module, sender),
     }
     imports.watch(hooks)
@@ -119,6 +176,20 @@ def _measured(step: Callable[..., Any]) -> Callable[..., Any]:
                     _steps.ended(core, arguments[0])
 
     return measured
+
+
+def _watch_loaders(module: Any) -> None:
+    begin = module.DataLoader.__iter__
+
+    @functools.wraps(begin)
+    def begun(loader: Any) -> Any:
+        core = _core()
+        if core is not None:
+            with contextlib.suppress(Exception):
+                _steps.loader_begins(core)
+        return begin(loader)
+
+    module.DataLoader.__iter__ = begun
 
 
 def _watch_fit(module: Any, sender: Sender) -> None:

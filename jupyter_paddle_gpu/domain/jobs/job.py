@@ -236,8 +236,9 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         rank: of a training by several processes the one whose word this is: the one that failed first, else 0.
         signal: the signal that ended the notebook's process, where one did.
         host_allocated_bytes: peak of the whole run (data sets, validation and the first step included).
-        step_allocated_bytes: median over the steady training steps of each step's peak on the host allocator (the
-            first steps left out): what an estimate for the CPU target is to be held against. None with too few steps.
+        step_allocated_bytes: peak of the usual training step on the host allocator (the first steps left out; of
+            several usual ones the largest, the median where no two are alike): what an estimate for the CPU target is
+            to be held against. None with too few steps.
         rank_allocated_bytes: of a training by several processes the peak of each, by rank: on its device, or of a step
             on the host allocator; the other peaks are those of the process that held most. None: it told nothing.
         step_seconds: wall time from one update of the optimizer to the next, with what lies between them (reading data,

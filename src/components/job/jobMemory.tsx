@@ -136,7 +136,7 @@ function measuredOver(measured: IMeasured, trans: TranslationBundle): string {
     case 'device':
       return trans.__('peak of Paddle’s allocator on the device');
     case 'steps':
-      return trans.__('peak of a training step on the CPU, median of the steady steps');
+      return trans.__('peak of a usual training step on the CPU');
     case 'run':
       return trans.__('peak of Paddle’s allocator on the CPU in the whole run');
   }
