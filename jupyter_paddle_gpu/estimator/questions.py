@@ -44,6 +44,12 @@ QUESTIONS: dict[str, Message] = {
             hint="Name its type and shape, as float32[404,13].",
         ),
         Message(
+            code="tensor_between",
+            text="{tensor} comes of the model and of data that is not on this machine: described by itself, it would "
+            "leave the model out of the training.",
+            hint="Have the data where the notebook looks for it, and estimate again.",
+        ),
+        Message(
             code="number_unseen",
             text="{name} is computed from data that is not on this machine.",
             hint="Give the number that it has with the data.",

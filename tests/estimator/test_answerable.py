@@ -102,11 +102,12 @@ def outcome(found):
 
 @pytest.mark.paddle
 @pytest.mark.parametrize("lacks", ASKED)
-def test_each_question_has_a_name_and_its_answer_leads_on(estimate, lacks):
+def test_each_question_has_a_name_and_a_suggestion_and_its_answer_leads_on(estimate, lacks):
     answers, found = {}, estimate(ASKED[lacks])
     assert found.status == "needs_input"
     while found.status == "needs_input":
         assert found.questions and all(one.name and one.kind for one in found.questions)
+        assert all(one.suggestion is not None or "Nothing" in one.why.render_hint() for one in found.questions)
         question = next((one for one in found.questions if one.kind != "path"), found.questions[0])
         assert question.name not in answers
         given = ANSWERS[question.kind] if question.suggestion is None else question.suggestion

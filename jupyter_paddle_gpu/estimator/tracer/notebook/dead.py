@@ -10,7 +10,7 @@ import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from .syntax import nodes
+from .syntax import nodes, parsed
 
 PLAIN = (bool, int, float, str, type(None))
 """Values by which a condition is known."""
@@ -19,6 +19,8 @@ _COMPARED = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
 }  # fmt: skip
+_BINDS = ("exec(", "globals()")
+"""What binds names that stand nowhere."""
 IMPORTED = {"__name__": "imported"}
 """What a module that is imported knows."""
 
@@ -28,8 +30,9 @@ class UnknownError(Exception):
 
 
 def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
-    """What conditions may be told by once the code has run: names that it binds once and in no loop, to a plain value
-    or to the arguments of a command line of which it changes none."""
+    """What conditions may be told by: names that the code binds once and in no loop, to a plain value or to the
+    arguments of a command line of which it changes none."""
+    sources = tuple(sources)
     bound: dict[str, int] = {}
     changed: set[str] = set()
     for source in sources:
@@ -43,12 +46,29 @@ def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, A
                     changed.update(names)
                 case ast.For() | ast.AsyncFor() | ast.While():  # `for phase in ("train", "val"):`, the last is left
                     changed.update(_bound(node))
-    known = {name: namespace[name] for name, count in bound.items() if count == 1 and name in namespace}
-    return {
-        name: value
-        for name, value in known.items()
-        if name not in changed and (type(value) in PLAIN or isinstance(value, argparse.Namespace))
-    }
+    known = {**_written(sources), **{name: value for name, value in namespace.items() if _is_known(value)}}
+    return {name: known[name] for name, count in bound.items() if count == 1 and name in known.keys() - changed}
+
+
+def _is_known(value: Any) -> bool:
+    return type(value) in PLAIN or isinstance(value, argparse.Namespace)
+
+
+def _written(sources: Iterable[str]) -> dict[str, Any]:
+    """What names outside of functions and classes are bound to as constants: a run that ended before it came there
+    (`mode = "predict"` behind a download) has no value for them. None where code may bind names that are not read."""
+    if any(word in source for source in sources for word in _BINDS):
+        return {}
+    found: dict[str, Any] = {}
+    open_still: list[ast.AST] = [parsed(source) for source in sources]
+    while open_still:
+        for part in ast.iter_child_nodes(open_still.pop()):
+            match part:
+                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if _is_known(value):
+                    found[name] = value
+                case ast.stmt() if not isinstance(part, (*_FUNCTIONS, ast.ClassDef)):
+                    open_still.append(part)
+    return found
 
 
 def _bound(node: ast.AST) -> set[str]:

@@ -122,10 +122,13 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None and run.found.program_stop is not None and not run.found.questions:
         run.found.stop = run.found.program_stop
         return _stopped(runtime, run)
+    may_train = run is not None and (run.found.trains or _may_learn_elsewhere(runtime, run))
+    if run is not None and not may_train:
+        run.found.questions.clear()
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
     if run is not None and run.found.failures and not run.found.questions and not is_of_data:
         run.found.questions.append(run.found.failures[0])
-    if run is not None and not run.found.questions and (run.found.trains or _may_learn_elsewhere(runtime, run)):
+    if run is not None and not run.found.questions and may_train:
         run.found.ask_absent()
     shared = _shared(runtime, run)
     questions, notes = shared["questions"], shared["notes"]

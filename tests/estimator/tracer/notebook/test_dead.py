@@ -40,6 +40,19 @@ SOURCES = {
     "name": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN and len(rows):{_TRAINS}",
     "arguments": ARGUMENTS,
     "within": WITHIN,
+    "behind data": f"""{_HEAD}
+def predict(count):
+    net = paddle.nn.Embedding(count, 4)
+    print(net(paddle.to_tensor([int(input("word"))])))
+def train(rows):{_TRAINS}
+if __name__ == "__main__":
+    rows = np.load("rows.npy")
+    mode = "predict"
+    if mode == "train":
+        train(rows)
+    else:
+        predict(len(rows))
+""",
     "trains": WITHIN.replace('action="store_true"', "default=True"),
     "answered": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN:{_TRAINS}",
 }
@@ -51,7 +64,7 @@ def traced(run_child):
 
 
 @pytest.mark.paddle
-@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within"])
+@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data"])
 def test_a_dead_training_asks_nothing(traced, name):
     assert (traced[name]["status"], traced[name]["questions"]) == ("no_model", [])
 
@@ -103,3 +116,12 @@ def test_what_a_function_calls_by_the_same_name_is_another_thing():
     assert ast.unparse(dead.alive(tree, {"train": False})) == ast.unparse(
         ast.parse("def f(train):\n    if train:\n        a()\npass")
     )
+
+
+def test_a_constant_is_known_before_the_code_came_to_it():
+    """`mode = "predict"` behind a download that failed, and of unknown content with the block around it."""
+    source = "if __name__ == '__main__':\n    download()\n    mode = 'predict'\n    if mode == 'train':\n        go()"
+    assert dead.settled([source], {}) == dead.settled([source], {"mode": object()}) == {"mode": "predict"}
+    assert dead.settled([source], {"mode": "train"}) == {"mode": "train"}  # an answer
+    assert dead.settled([f"{source}\nexec(open('flags').read())"], {}) == {}
+    assert dead.settled(["def f():\n    mode = 'predict'"], {}) == {}

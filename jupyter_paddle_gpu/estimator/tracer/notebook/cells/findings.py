@@ -227,7 +227,7 @@ class Findings:
         beside = [source for source in self.sources if source not in cells]
         if not trains(self.sources, self._sites):
             return False
-        known = settled(self.sources, self._data.namespace)
+        known = settled(self.sources, {**self._data.answers, **self._data.namespace})
         return trains(reached(cells, beside, known, self._imported), self._sites)
 
     def ask_needs(self) -> None:

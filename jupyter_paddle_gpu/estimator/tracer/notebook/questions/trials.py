@@ -69,7 +69,7 @@ def _suggested(
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
         refused: list[tuple[int, Any, str, Result]] = []
         held: tuple[Any, str, Result] | None = None
-        last = 0
+        last = cuts = 0
         order, ends = Order(question["candidates"]), Ends()
         for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
             if patience.is_over(traced) or not has_time():
@@ -80,7 +80,8 @@ def _suggested(
             is_file = question["why"] == "argument_absent"  # that documents name and that is here: no guess
             is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
             goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
-            goes_on = goes_on and not _cuts(question, found)
+            cuts += (is_cut := _cuts(question, found))
+            goes_on = goes_on and not is_cut
             if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
@@ -100,6 +101,8 @@ def _suggested(
             if not ends.said():  # there was no time to try one
                 question["suggestion"], question["params"]["source"] = question["candidates"][0][0], UNTRIED
             question["params"].update(ends.said())
+            if cuts and cuts == question["params"].get("tried"):  # no answer leads on
+                question.update(name="", why="tensor_between", params={"tensor": question["name"]})
             waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
             break
         answer, source, found = held
