@@ -15,7 +15,7 @@ from .files.reading import language_of
 from .files.scripts import is_script
 from .names import LIBRARIES, TRAINERS, Names
 from .printed import printed_in
-from .programs import Beside, absent_scripts, commands_of, read_commands
+from .programs import Beside, absent_scripts, commands_of, launched_otherwise, read_commands
 from .requirements import read_requirements
 from .started import started_programs
 from .training.batches import BatchReader
@@ -73,6 +73,14 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         first = absent[0]
         told: dict[str, Param] = {"path": first.path, "cell": first.cell + 1, "line": first.line}
         problems.append(msgspec.structs.replace(_SCRIPT_ABSENT, params=told))
+    if not trains:
+        for started_by, launcher in launched_otherwise([*magics, *started]):
+            script = Code(tuple(Beside(_folders(source), (*commands, started_by)).cells(())))
+            if any(path.split(".")[0] in _PADDLE for path in script.imports.values()):
+                told = {"launcher": launcher, "path": started_by.path}
+                told |= {"cell": started_by.cell + 1, "line": started_by.line}
+                problems.append(msgspec.structs.replace(_OTHER_LAUNCHER, params=told))
+                break
     if not is_script(source.path) and (function := spawned_in_a_cell(code, names, foreign)):
         problems.append(msgspec.structs.replace(_SPAWNED_IN_A_CELL, params={"function": function}))
     return NotebookFacts(
@@ -131,6 +139,12 @@ _SCRIPT_ABSENT = Message(
     code="script_absent",
     text="The script {path} that cell {cell}, line {line} runs is not on this machine: what trains in it is not seen.",
     hint="Put it where the notebook looks for it (clone the repository, correct the name), and estimate again.",
+)
+_OTHER_LAUNCHER = Message(
+    code="other_launcher",
+    text="`{launcher}` in cell {cell}, line {line} is a launcher of PyTorch's, and {path} trains with Paddle, whose "
+    "processes do not find each other by it.",
+    hint="Start it by Paddle's: `python -m paddle.distributed.launch {path}`, and estimate again.",
 )
 _TOO_DEEP = Message(
     code="notebook_too_deep",

@@ -13,7 +13,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import Command
 from .cells import Magic, ParsedCell, parse_cell, parsed_cells
 from .files.reading import read_notebook
-from .shell_lines import Flow, Shell, is_python, words_of
+from .shell_lines import Flow, Shell, is_python, other_launch, words_of
 
 SHELLS = frozenset({"bash", "sh", "script"})
 """Cell magics whose lines are commands."""
@@ -99,6 +99,15 @@ def absent_scripts(commands: Sequence[Command], folder: Path) -> list[Command]:
         elif not _is_filled_in(place) and place not in written and not one.text and not (folder / place).is_file():
             absent.append(one)
     return absent
+
+
+def launched_otherwise(lines: Iterable[tuple[int, Magic]]) -> Iterator[tuple[Command, str]]:
+    """Scripts that lines of a shell start by PyTorch's launcher, with its name."""
+    for cell, magic in lines:
+        text = magic.text if magic.text.startswith(("!", *(f"%%{one}" for one in SHELLS))) else ""
+        for offset, line in enumerate(text.split("\n")):
+            if found := other_launch(line.lstrip("!")):
+                yield Command(kind="python", cell=cell, line=magic.line + offset, path=found[1]), found[0]
 
 
 def _is_filled_in(path: str) -> bool:

@@ -17,6 +17,11 @@ import msgspec
 from ..domain.notebooks import Command
 
 LAUNCHER = "paddle.distributed.launch"
+OTHER_LAUNCHERS: tuple[tuple[str, ...], ...] = (
+    ("torchrun",), ("accelerate", "launch"), ("deepspeed",),
+    ("python", "-m", "torch.distributed.run"), ("python", "-m", "torch.distributed.launch"),
+)  # fmt: skip
+"""Launchers of PyTorch's trainings, by their first words."""
 MAX_DEPTH, MAX_BYTES, MAX_ROUNDS = 3, 100_000, 50
 """Scripts of the shell that start each other, and bytes of one, that are read; rounds of its loops."""
 _PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
@@ -183,6 +188,18 @@ def words_of(text: str) -> list[str]:
         words = text.split()
     redirected = (at for at, word in enumerate(words) if re.match(r"\d?>|<|&$", word))
     return words[: next(redirected, len(words))]
+
+
+def other_launch(text: str) -> tuple[str, str] | None:
+    """PyTorch's launcher and the script that a line starts by it."""
+    for part in _CUT.split(text):
+        words = _unwrapped(words_of(part))
+        plain = ["python" if at == 0 and _PYTHON.match(word) else word for at, word in enumerate(words)]
+        launcher = next((one for one in OTHER_LAUNCHERS if tuple(plain[: len(one)]) == one), None)
+        script = next((word for word in words if word.endswith(".py")), None)
+        if launcher is not None and script is not None:
+            return " ".join(launcher), script
+    return None
 
 
 def is_python(magic: str) -> bool:

@@ -175,3 +175,23 @@ def test_modules_from_elsewhere_are_read(tmp_path: Path, source: str) -> None:
 def test_a_training_in_a_process_of_the_cells_own_is_found(inspect: Inspect, magic: str) -> None:
     assert inspect(f"{magic}\n{TRAIN}").loop == "custom"
     assert inspect(f"{magic.replace('python', 'perl')}\n{TRAIN}").loop == "none"
+
+
+@pytest.mark.parametrize(
+    ("line", "launcher"),
+    [
+        ("!torchrun --nproc_per_node 2 train.py --lr 1", "torchrun"),
+        ("%%bash\nA=1 accelerate launch train.py", "accelerate launch"),
+        ("!python3 -m torch.distributed.run train.py", "python -m torch.distributed.run"),
+        ("import os\nos.system('torchrun train.py')", "torchrun"),
+        ("print('torchrun train.py')", ""),
+        ("!torchrun other.py", ""),
+    ],
+)
+def test_a_launcher_of_pytorchs_in_front_of_a_training_with_paddle_is_told(
+    inspect: Inspect, line: str, launcher: str
+) -> None:
+    facts = inspect("%%writefile train.py\n" + TRAIN, "%%writefile other.py\nimport torch", line)
+    assert [one.params["launcher"] for one in facts.problems if one.code == "other_launcher"] == [launcher] * bool(
+        launcher
+    )
