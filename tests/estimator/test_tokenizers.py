@@ -22,14 +22,15 @@ import copy, json, os, socket
 class PretrainedTokenizerBase:
     resource_files_names, pretrained_init_configuration, max_model_input_sizes = {}, {}, {}
     @classmethod
-    def from_pretrained(cls, name, *args, **kwargs):
+    def from_pretrained(cls, name, *args, return_tokenizer_file_dir=False, **kwargs):
         own = {}
         if os.path.isdir(name):
             files = {key: os.path.join(name, file) for key, file in cls.resource_files_names.items()}
         else:
             os.makedirs(os.path.expanduser("~/.paddlenlp/models"), exist_ok=True)
             socket.create_connection(("vocabularies.invalid", 443))
-        return cls(**{**own, **files, **kwargs})
+        made = cls(**{**own, **files, **kwargs})
+        return (made, name) if return_tokenizer_file_dir else made
 """
 TOKENIZER = """
 import json
@@ -59,6 +60,10 @@ class SentenceTokenizer(PretrainedTokenizerBase):
     resource_files_names = {"model_file": "spiece.model", "vocab_file": "vocab.txt"}
     pretrained_resource_files_map = {"vocab_file": {"bert-tiny": None}, "model_file": {"chinese": None}}
     pretrained_init_configuration = {"chinese": {"unk_token": "[UNK]"}}
+    @classmethod
+    def from_pretrained(cls, name, *args, **kwargs):  # as that of 2.8, which looks for a template in the folder
+        made, folder = super().from_pretrained(name, *args, return_tokenizer_file_dir=True, **kwargs)
+        return made
     def __init__(self, model_file, vocab_file, unk_token="<unk>", extra=100):
         assert (model_file is None) != (vocab_file is None)
         if model_file is None:

@@ -53,7 +53,8 @@ def _tokenizer(session: Session, original: Callable[..., Any], kind: Any, name: 
 
         try:
             found = made(size)
-            if (added := getattr(found, "vocab_size", size) - size) > 0:
+            tokenizer = found[0] if isinstance(found, tuple) else found  # with its folder, where that is asked for
+            if (added := getattr(tokenizer, "vocab_size", size) - size) > 0:
                 found = made(size - added)  # the published size has the tokens that the tokenizer adds to its file's
         except Exception:  # a file that only has the name of one of these: what is missing is told
             found = None
