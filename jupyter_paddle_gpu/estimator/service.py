@@ -26,6 +26,7 @@ from . import messages, packages, precision, scripts, trainings, unsupported
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import fits
+from .advice.known import KnownAdvice
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
 from .memory.narrowed import narrowed
@@ -73,6 +74,7 @@ class EstimateService:
         self.settings = settings or EstimateSettings()
         self.calibration = Calibration(self.settings.calibration)
         self.traces = Traces(self.settings.worker, workers=self.settings.workers, kept=self.settings.traces_kept)
+        self._advice = KnownAdvice(self.settings.traces_kept)
         self._beginning: list[threading.Thread] = []
 
     def estimate(
@@ -255,9 +257,11 @@ class EstimateService:
             return scanned(facts, "no_paddle", missing)
         changed = ChangedSteps(self.traces, folder, interpreter, rewrite, seen)
         as_written = trainings.as_written(request)
+        traces: list[Trace | None] = []
 
         def asked(request: EstimateRequest) -> tuple[Estimate, NotebookFacts]:
             traced, read = changed.trace(trainings.plain(request))
+            traces.append(traced.trace)
             return self._answer(read, traced, request, accelerator), read
 
         estimate, read = asked(request)
@@ -290,8 +294,10 @@ class EstimateService:
         meant = msgspec.structs.replace(request, training=one) if len(estimate.trainings) > 1 else request
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
         seconds = request.details_seconds or self.settings.details_seconds
-        return Details(meant, steps, seconds).add_to(
-            estimate, name, limit, devices, checked=accelerator is None or accelerator.checked
+        details, checked = Details(meant, steps, seconds), accelerator is None or accelerator.checked
+        hangs_on = (facts, msgspec.structs.replace(meant, details_seconds=None), accelerator, limit, devices)
+        return self._advice.of(
+            traces, hangs_on, estimate, lambda: details.add_to(estimate, name, limit, devices, checked=checked)
         )
 
     def _answer(

@@ -220,3 +220,18 @@ def test_a_batch_that_stands_beside_the_loop_is_one(service, tmp_path):
     table = NotebookFacts(kernel_name="python3", language="python", cells=cells, imports_paddle=True, loop="custom")
     estimate = service.estimate(table, tmp_path, DETAILED, host_bytes=1 << 30)
     assert "batch_size" in {remedy.change for remedy in estimate.remedies} and len(estimate.fits) == 1
+
+
+@pytest.mark.paddle
+def test_the_same_advice_takes_no_further_trace(service, tmp_path, monkeypatch):
+    asked = EstimateRequest(details=True)
+    first = service.estimate(NOTEBOOK, tmp_path, asked, CARD)
+    traced = []
+    ask = service.traces._ask
+    monkeypatch.setattr(service.traces, "_ask", lambda *of: traced.append(of) or ask(*of))
+    again = service.estimate(NOTEBOOK, tmp_path, asked, CARD)
+    assert again.remedies and (again.remedies, again.fits, again.notes) == (first.remedies, first.fits, first.notes)
+    assert not traced
+    (tmp_path / "model.py").write_text("width = 3")  # what a cell may read is another: all is looked at again
+    service.estimate(NOTEBOOK, tmp_path, asked, CARD)
+    assert len(traced) > 1
