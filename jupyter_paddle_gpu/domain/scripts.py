@@ -32,6 +32,10 @@ OF_SCRIPT = {
         text="Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in line {line}, by "
         "the first such one: {error}",
     ),
+    "Outputs of {op} have no bounds, so the job most likely ends in cell {cell}, line {line}: {error}": Message(
+        code="script",
+        text="Outputs of {op} have no bounds, so the job most likely ends in line {line}: {error}",
+    ),
     "A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}": Message(
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",

@@ -77,6 +77,12 @@ NOTES: dict[str, Message] = {
             hint="Draw within the bounds. The figure is that of a step that goes well.",
         ),
         Message(
+            code="refused_likely",
+            text="Outputs of {op} have no bounds, so the job most likely ends in cell {cell}, line {line}: {error}",
+            hint="Put a sigmoid in front of this loss, or take the loss that has one "
+            "(paddle.nn.BCEWithLogitsLoss). The figure is that of a step that goes well.",
+        ),
+        Message(
             code="way_refused",
             text="A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: "
             "{error}",

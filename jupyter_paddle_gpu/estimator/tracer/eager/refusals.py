@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import call_stack
+from ..kernels.bounds import LikelyError
 from ..kernels.rules import Arrays, Attributes, Rule, Statistics
 from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
@@ -34,7 +35,10 @@ def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays, *, 
         if known.has_drawn:
             drawn = [problem, *(rule.refuses(attrs, operands, known) for _ in range(DRAWS))]
             problem = _of_all(runtime, drawn)
-    if problem is not None:
+    if isinstance(problem, LikelyError):
+        cell, line = call_stack.place()
+        runtime.note("refused_likely", cell=cell + 1, line=line, error=f"ValueError: {problem}", op=problem.maker)
+    elif problem is not None:
         raise runtime.refused(problem)
 
 

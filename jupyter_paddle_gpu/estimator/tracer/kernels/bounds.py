@@ -86,6 +86,54 @@ def classes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]
     return None if found is None else ValueError("(InvalidArgument) label should not be out of bounds.")
 
 
+class LikelyError(ValueError):
+    """What a kernel says unless numbers that nobody computes here happen to lie within its bounds.
+
+    Attributes:
+        maker: the operator that gives them, whose results have no bounds.
+    """
+
+    def __init__(self, message: str, maker: str) -> None:
+        super().__init__(message)
+        self.maker = maker
+
+
+_PRODUCTS = frozenset(("conv2d", "matmul"))
+_WITH_BIAS = frozenset(("fused_gemm_epilogue", "linear", "linear_v2"))
+"""Products that add a bias themselves."""
+_NEAR = 3
+"""Operators of a layer that go from its product to the sum with its bias."""
+_TOO_LOW = "(InvalidArgument) Illegal input, input must be greater than  or equal to 0"
+_TOO_HIGH = "(InvalidArgument) Illegal input, input must be less than or equal to 1"
+
+
+def probabilities(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Numbers that are no probabilities (cpu/bce_loss_kernel.cc), and likely so what has no bounds: outputs of a layer
+    without a sigmoid."""
+    array = operands[0][0]
+    known = numbers(array)
+    if known is not None:
+        wrong = known[(known < 0) | (known > 1)] if known.dtype.kind == "f" else known[:0]
+        return ValueError(_TOO_LOW if wrong[0] < 0 else _TOO_HIGH) if wrong.size else None
+    maker = _maker_without_bounds(array)
+    return None if maker is None else LikelyError(_TOO_LOW, maker)
+
+
+def _maker_without_bounds(array: Array) -> str | None:
+    """The product of a layer of which an array is the sum with a bias: about half of such numbers are negative. A
+    product alone may be one of probabilities."""
+    storage = array.storage
+    if storage is None or storage.version:
+        return None
+    if storage.record.op in _WITH_BIAS:
+        return storage.record.op
+    if storage.record.op != "add":
+        return None
+    record, operations = storage.record, storage.ledger.operations
+    before = operations[max(0, record.start - _NEAR) : record.start]
+    return next((one.name for one in reversed(before) if one.name in _PRODUCTS and one.layer == record.layer), None)
+
+
 class Index(NamedTuple):
     """What a kernel says of an index that its first operand does not have.
 

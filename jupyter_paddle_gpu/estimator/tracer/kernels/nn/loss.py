@@ -48,7 +48,11 @@ OPERATORS = (
     Operator(
         "nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes, asked=Asked.EACH_CALL)
     ),
-    Operator("bce_loss", _API, Rule(loss="binary_cross_entropy", reads_as={1: 0}, asked=Asked.EACH_CALL)),
+    Operator(
+        "bce_loss",
+        _API,
+        Rule(loss="binary_cross_entropy", reads_as={1: 0}, refuses=bounds.probabilities, asked=Asked.EACH_CALL),
+    ),
     Operator(
         "sigmoid_cross_entropy_with_logits", _API, Rule(loss="binary_cross_entropy_with_logits", asked=Asked.EACH_CALL)
     ),
