@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import weakref
 from typing import Any
+
+from ..memory.ledger import Ledger
 
 LIMIT = "FLAGS_conv_workspace_size_limit"
 SEARCH = "FLAGS_cudnn_exhaustive_search"
@@ -13,26 +16,38 @@ BEGIN: dict[str, Any] = {
 }  # fmt: skip
 """What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
 _set: dict[str, Any] = {}
+_looked_at: dict[str, tuple[weakref.ref[Ledger], bool, float]] = {}
+"""What was told of convolutions last, with the run it was told for."""
 
 
 class GpuFlags:
     """What a program has set: each trace begins and ends without it."""
 
     def __init__(self) -> None:
-        _set.clear()
+        self.close()
 
     def put(self, flags: dict[str, Any]) -> None:
         """`set_flags`."""
+        _looked_at.clear()
         _set.update({name: value for name, value in flags.items() if name in BEGIN})
 
     def close(self) -> None:
         """Forget what was set."""
         _set.clear()
+        _looked_at.clear()
 
 
 def value_of(name: str) -> Any:
     """What a flag is, by the program or by its environment, from which Paddle takes it."""
     return _set.get(name, os.environ.get(name, BEGIN[name]))
+
+
+def of_convolutions(ledger: Ledger) -> tuple[bool, float]:
+    """Whether cuDNN searches, and the limit; looked for once a run, as Paddle reads its environment once."""
+    known = _looked_at.get("convolutions")
+    if known is None or known[0]() is not ledger:
+        known = _looked_at["convolutions"] = (weakref.ref(ledger), searches(), workspace_limit())
+    return known[1:]
 
 
 def workspace_limit() -> float:

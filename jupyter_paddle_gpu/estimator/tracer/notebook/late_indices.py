@@ -7,6 +7,7 @@ is a list or an array of the program's, and how long that is does not change: so
 from __future__ import annotations
 
 import ast
+import re
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -22,6 +23,8 @@ _FUNCTIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _CONDITIONAL = (ast.If, ast.IfExp, ast.BoolOp, ast.Try, ast.While, ast.For, ast.With, *_FUNCTIONS, *_COMPREHENSIONS)
 """What stands in these is not evaluated in each round as it stands there."""
+_INDEXED = re.compile(r"\w\s*\[\s*[^\W\d]\w*\s*\]")
+"""To look for `xs[i]` in a source is quicker than to go through its tree."""
 _UNSURE = ("data_", "dataset_", "stand_in_", "value_failed")
 """Notes that say that numbers or lengths of the program may be others."""
 
@@ -40,7 +43,7 @@ def look(session: Session, ended: BaseException, sources: dict[int, str]) -> Non
     found: tuple[int, int, BaseException] | None = None
     while step is not None:
         cell = call_stack.cell_of(step.tb_frame.f_code.co_filename)
-        if cell is not None and cell in sources:
+        if cell is not None and cell in sources and _INDEXED.search(sources[cell]):
             tree = ast.parse(sources[cell])
             if _handles(tree, step.tb_lineno):
                 return

@@ -6,7 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
-from ..gpu_flags import searches, workspace_limit
+from ..gpu_flags import of_convolutions, searches, workspace_limit
 from ..rules import Arrays, Asked, Attributes, Further, Meta, Number, Operator, Place, Rule, Strides
 
 _OF_IMAGES = 4
@@ -25,8 +25,9 @@ def cudnn(attrs: Attributes, operands: Arrays, results: Arrays) -> tuple[int, in
     if int(attrs.get("groups") or 1) > 1 and weight[1] == 1 and len(weight) == _OF_IMAGES:
         return 0, 0
     touched = sum(array.nbytes for group in (*operands, *results) for array in group)
-    limit = workspace_limit()
-    if searches() and limit < float("inf"):  # `GetMaxWorkspaceSize` of `conv_cudnn_v7.h`
+    storage = operands[1][0].storage
+    searched, limit = (searches(), workspace_limit()) if storage is None else of_convolutions(storage.ledger)
+    if searched and limit < float("inf"):  # `GetMaxWorkspaceSize` of `conv_cudnn_v7.h`
         return int(limit), int(limit)
     return 0, int(min(limit, touched))
 

@@ -12,11 +12,15 @@ from ...session import Session
 from ...undecided.absent_data import Unseen
 from ..patch import Patch
 
+_PLAIN = frozenset((bool, float, int, str, type(None)))
 _SMALL = 0.1
 """What stands for such a number: one that lies between the bounds which initializers check."""
 
 
 def _made(_session: Session, original: Callable[..., Any], made: Any, *args: Any, **kwargs: Any) -> None:
+    if _PLAIN.issuperset(map(type, args)) and _PLAIN.issuperset(map(type, kwargs.values())):  # nearly all
+        original(made, *args, **kwargs)
+        return
     given = [_SMALL if isinstance(one, Unseen) else one for one in args]
     original(made, *given, **{name: _SMALL if isinstance(one, Unseen) else one for name, one in kwargs.items()})
 
