@@ -366,3 +366,22 @@ def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(exec
     assert "".join(run.outputs(1)[0]["text"]) == "8\n", run.log
     assert run.stream(2) == "8\n8\n8\ntrain.py\n3\n"
     assert run.stream(3).split() == ["8", "0"]
+
+
+def test_answers_reach_modules_and_what_a_script_of_the_shell_starts(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import os\nos.makedirs('pack/inner')\n"
+        "open('pack/inner/train.py', 'w').write('from ..sizes import SIZE\\nWIDTH = 3\\nprint(WIDTH, SIZE)\\n')\n"
+        "open('pack/sizes.py', 'w').write('SIZE = 5\\n')\n"
+        "open('run.sh', 'w').write('cd pack\\necho $1 \\'$x\\'\\ncd ..\\npython -m pack.inner.train\\n')",
+        "!python -W ignore -m pack.inner.train",
+        "!bash run.sh one | cat",
+        "import subprocess, sys\n"
+        "print(subprocess.run([sys.executable, '-m', 'pack.inner.train'], capture_output=True, text=True).stdout)\n"
+        "print(subprocess.run([sys.executable, '-m', 'json.tool', '-h'], stdout=subprocess.DEVNULL).returncode)",
+        sets={"WIDTH": 8},
+        shell=shell,
+    )
+    assert "".join(run.outputs(1)[0]["text"]) == "8 5\n", run.log
+    assert "".join(run.outputs(2)[0]["text"]) == "one $x\n8 5\n", run.log
+    assert run.stream(3) == "8 5\n\n0\n"

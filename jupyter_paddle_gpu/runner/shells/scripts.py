@@ -6,6 +6,7 @@ answers into it as they are put into cells; every other command runs as it is ty
 """
 
 import ast
+import importlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, NamedTuple, Optional
 
 from . import sets
 
@@ -25,6 +26,8 @@ ANSWERED = "--answered"
 SHELLS = frozenset({"bash", "sh"})
 """Cell magics whose body is a shell's."""
 _PYTHON = re.compile(r"(?:^|/)python[\d.]*$")
+_WORDS = (".py", "-m ", ".sh")
+"""A command without any of these starts no script."""
 _MOST_MODULES = 200
 """Modules beside a script that are looked at."""
 _WITH_VALUE = frozenset({"-W", "-X"})
@@ -37,7 +40,7 @@ def command(text: str, values: Dict[str, Any], folder: str = "") -> str:
     Args:
         folder: where it is run, if not in the process's own.
     """
-    if not values or ".py" not in text:
+    if not values or not any(word in text for word in _WORDS):
         return text
     entry = _entry(values)
     if entry is None:
@@ -67,21 +70,43 @@ def _entry(values: Dict[str, Any]) -> Optional[str]:
     return str(entry)
 
 
+class _Started(NamedTuple):
+    """What a command has Python run: the word that says so (a script, or `-m`), and the file."""
+
+    word: str
+    path: str
+
+
 def _one(part: str, words: List[str], values: Dict[str, Any], entry: str, folder: Path) -> str:
     """One command of a line of several."""
-    script = _script(words)
-    if script is None or not _is_changed(folder / script, values):
+    if len(words) > 1 and words[0] in SHELLS and words[1].endswith(".sh"):
+        return _shell_script(part, words[1], values, folder)
+    found = _script(words)
+    if found is None or not _is_changed(folder / found.path, values):
         return part
     # The text stays as it was typed: quotes and redirections are the shell's.
-    return re.sub(r"(?<!\S)(['\"]?)%s\1(?!\S)" % re.escape(script), _way(entry, script), part, count=1)
+    way = " ".join((shlex.quote(entry), ANSWERED, shlex.quote(found.word)))
+    return re.sub(_standing(found.word), lambda _: way, part, count=1)
 
 
-def _way(entry: str, script: str) -> str:
-    return ("%s %s %s" % (shlex.quote(entry), ANSWERED, shlex.quote(script))).replace("\\", r"\\")
+def _standing(word: str) -> str:
+    """A word of a command, in quotes or without."""
+    return r"(?<!\S)(['\"]?)%s\1(?!\S)" % re.escape(word)
 
 
-def _script(words: List[str]) -> Optional[str]:
-    """The script that a command has Python run; also by `-m paddle.distributed.launch`."""
+def _shell_script(part: str, path: str, values: Dict[str, Any], folder: Path) -> str:
+    """`bash run.sh`, where an answer changes what that starts: the shell is handed its text."""
+    try:
+        text = (folder / path).read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return part
+    changed = command(text, values, str(folder))
+    way = "-c %s %s" % (shlex.quote(changed), shlex.quote(path))
+    return part if changed == text else re.sub(_standing(path), lambda _: way, part, count=1)
+
+
+def _script(words: List[str]) -> Optional[_Started]:
+    """The script or the module that a command has Python run; also by `-m paddle.distributed.launch`."""
     at = next((number for number, word in enumerate(words) if _PYTHON.search(word)), None)
     if at is None or ANSWERED in words:
         return None
@@ -89,15 +114,16 @@ def _script(words: List[str]) -> Optional[str]:
     while rest:
         word = rest.pop(0)
         if word == "-m":
-            launched = bool(rest) and rest.pop(0).endswith("distributed.launch")
+            name = rest.pop(0) if rest else ""
+            launched = name.endswith("distributed.launch")
             if not launched:
-                return None
+                return _Started(word, name.replace(".", "/") + ".py")
         elif word == "-c":
             return None
         elif word in _WITH_VALUE:
             rest[:1] = []
         elif word.endswith(".py"):
-            return word
+            return _Started(word, word)
         elif not launched and not word.startswith("-"):
             return None
     return None
@@ -145,23 +171,34 @@ def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
     words = [os.fspath(one) for one in args]
     if not all(isinstance(one, str) for one in words):
         return args
-    script = _script(words)
-    if script is None or not _is_changed(Path(folder, script), values) or (entry := _entry(values)) is None:
+    found = _script(words)
+    if found is None or not _is_changed(Path(folder, found.path), values) or (entry := _entry(values)) is None:
         return args
-    at = words.index(script)
+    at = words.index(found.word)
     return [*words[:at], entry, ANSWERED, *words[at:]]
 
 
 def main(script: str, *arguments: str) -> int:
-    """Run a script as `python script.py` does, with the answers of the environment in it."""
+    """Run a script as `python script.py` does, or a module as `python -m` does, with the environment's answers in it.
+
+    Args:
+        script: its path, or `-m` with the module's name behind it.
+    """
     values = json.loads(os.environ.get(VARIABLE) or "{}")
+    module = types.ModuleType("__main__")
+    folder = str(Path(script).resolve().parent)
+    if script == "-m":
+        name, *rest = arguments
+        script, folder, arguments = name.replace(".", "/") + ".py", str(Path.cwd()), tuple(rest)
+        module.__package__ = name.rpartition(".")[0]
+    sys.path.insert(0, folder)
     tree = sets.bind(ast.parse(Path(script).read_text(encoding="utf-8"), script), values)
     sets.reach_parsers(values)
-    module = types.ModuleType("__main__")
     module.__file__ = script
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
     sys.argv = [script, *arguments]
-    sys.path.insert(0, str(Path(script).resolve().parent))
+    if module.__package__:
+        importlib.import_module(module.__package__)
     exec(compile(tree, script, "exec"), module.__dict__)
     return 0
