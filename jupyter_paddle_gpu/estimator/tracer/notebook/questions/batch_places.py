@@ -158,12 +158,15 @@ def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
 def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
     """What a script is given in `sys.argv` or in a list that starts it (`["python", "train.py", …]`): `--batch-size 8`,
     `--batch-size=8`, `-o TrainReader.batch_size=8`."""
+    arguments: set[ast.AST] = set()
     for node in ast.walk(tree):
         given: list[ast.expr] = []
         match node:
-            case ast.Assign(targets=[ast.Attribute(attr="argv")], value=ast.List(elts=[_, *given])):
-                pass
-            case ast.List(elts=words) | ast.Tuple(elts=words) if any(_text(one).endswith(".py") for one in words):
+            case ast.Assign(targets=[ast.Attribute(attr="argv")], value=ast.List(elts=[_, *given]) as value):
+                arguments.add(value)  # it comes by itself, too
+            case ast.List(elts=words) | ast.Tuple(elts=words) if node not in arguments and any(
+                _text(one).endswith(".py") for one in words
+            ):
                 given = words
         before = ""
         for word in given:
