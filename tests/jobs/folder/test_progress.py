@@ -275,7 +275,7 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
 def test_of_a_script_no_cell_is_told(tmp_path: Path, raw: dict[str, Any]) -> None:
     folder = JobFolder(tmp_path)
     folder.result.write_text(json.dumps(raw))
-    script = msgspec.structs.replace(job(), spec=msgspec.structs.replace(job().spec, notebook="/work/train.py"))
+    script = msgspec.structs.replace(job(), spec=msgspec.structs.replace(job().spec, notebook="/home/me/train.py"))
     said = ending_of(script, folder, Observation(state="ended")).reason.render()
     assert said and "cell" not in said.lower()
 
