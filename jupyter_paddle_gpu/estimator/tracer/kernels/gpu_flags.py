@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from typing import Any
 
 from ..memory.ledger import Ledger
@@ -16,8 +15,6 @@ BEGIN: dict[str, Any] = {
 }  # fmt: skip
 """What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
 _set: dict[str, Any] = {}
-_looked_at: dict[str, tuple[weakref.ref[Ledger], bool, float]] = {}
-"""What was told of convolutions last, with the run it was told for."""
 
 
 class GpuFlags:
@@ -28,13 +25,11 @@ class GpuFlags:
 
     def put(self, flags: dict[str, Any]) -> None:
         """`set_flags`."""
-        _looked_at.clear()
         _set.update({name: value for name, value in flags.items() if name in BEGIN})
 
     def close(self) -> None:
         """Forget what was set."""
         _set.clear()
-        _looked_at.clear()
 
 
 def value_of(name: str) -> Any:
@@ -43,11 +38,11 @@ def value_of(name: str) -> Any:
 
 
 def of_convolutions(ledger: Ledger) -> tuple[bool, float]:
-    """Whether cuDNN searches, and the limit; looked for once a run, as Paddle reads its environment once."""
-    known = _looked_at.get("convolutions")
-    if known is None or known[0]() is not ledger:
-        known = _looked_at["convolutions"] = (weakref.ref(ledger), searches(), workspace_limit())
-    return known[1:]
+    """Whether cuDNN searches, and the limit; the environment is looked at once a run, as Paddle reads it once."""
+    asked = _set.get(SEARCH), _set.get(LIMIT)
+    if asked not in ledger.convolutions:
+        ledger.convolutions[asked] = searches(), workspace_limit()
+    return ledger.convolutions[asked]
 
 
 def workspace_limit() -> float:

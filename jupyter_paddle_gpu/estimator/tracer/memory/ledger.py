@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 Shape = tuple[int, ...]
 
@@ -62,6 +63,8 @@ class Ledger:
         self.layer = ""
         self.faults: dict[str, str] = {}
         """By kernel, how its rule failed."""
+        self.convolutions: dict[tuple[Any, Any], tuple[bool, float]] = {}
+        """What flags say of convolutions (`kernels.gpu_flags`), by what the program has set."""
 
     def allocate(self, size: int, op: str, shape: Shape, dtype: str) -> Storage:
         """A new storage, alive from the operation that runs now."""

@@ -206,7 +206,8 @@ def test_what_is_not_told_of_them_is_refused(traced):
 
 
 def test_the_llama_without_them_is_that_of_two_real_processes(run_child, paddle_python):
-    source = {"llama": script(PLAIN, low=False)}
+    # Of a few steps the executor's threads may free something late in each.
+    source = {"llama": script(PLAIN, low=False).replace("range(14)", "range(150)")}
     real = run_processes(paddle_python, source, child=CHILD)
     assert [one["llama"]["failure"] for one in real] == [None, None]
     least = max(min(one["llama"]["peaks"][2:]) for one in real)
