@@ -196,7 +196,7 @@ function Figure(props: {
           'The most that Paddle holds in a steady training step on the CPU. Python and libraries come on top of it. A GPU adds the device context and what its allocator rounds up.'
         )
       : trans.__(
-          'The most that the driver shows for this training: Paddle’s tensors take %1, the rest is the device context and what the allocator rounds up. A job on the CPU has no device context and measures about %1.',
+          'The most that the driver shows for this training: Paddle’s tensors take %1, the rest is the device context and what the allocator rounds up. A job on the CPU has neither; its figure is that for the CPU.',
           size
         );
   }
