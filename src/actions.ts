@@ -30,8 +30,8 @@ export interface IActionOptions {
   /** Ask what a job is to have otherwise and run it so; null where it was given up. */
   askAndRerun: (job: IJob) => Promise<IJob | ISweep | null>;
   openPath: (path: string) => void;
-  /** Open the notebook that a job was made of, at a cell. */
-  openSource: (job: IJob, cell: number | null) => Promise<void>;
+  /** Open the notebook that a job was made of, at a cell and a line in it. */
+  openSource: (job: IJob, cell: number | null, line?: number) => Promise<void>;
   /** Bring a widget to the front. */
   activate: (id: string) => Promise<void>;
   /** Open the notebook that is chosen in the file browser; answers its widget's id. */
@@ -116,7 +116,8 @@ export function actionsOf(options: IActionOptions): Actions {
         const id = meant(args);
         const job = model.jobs.get(id ?? '');
         if (args.source === true && job) {
-          return options.openSource(job, typeof args.cell === 'number' ? args.cell : null);
+          const { cell, line } = args as { cell?: number; line?: number };
+          return options.openSource(job, cell ?? null, line);
         }
         const published = id ? await model.jobs.publish(id) : null;
         if (published) {

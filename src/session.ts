@@ -181,7 +181,7 @@ export function beginSession(model: PanelModel, session: ISession): Actions {
       return rerunWith(context, model.jobs, new Planner(model.api), job, devices);
     },
     openPath: path => void documents.openOrReveal(path),
-    openSource: (job, cell) => tabs.openNotebook(job, 'source', cell),
+    openSource: (job, cell, line) => tabs.openNotebook(job, 'source', cell, line),
     activate: async id => {
       const notebook = notebooks.find(one => one.id === id);
       if (notebook && notebook !== notebooks.currentWidget) {

@@ -128,7 +128,11 @@ export class Tabs {
     await panel?.context.ready;
     await panel?.revealed;
     const notebook = panel?.content;
-    if (notebook && cell !== null && cell < notebook.widgets.length) {
+    if (notebook && !notebook.widgets) {
+      // A script's editor has no cells.
+      const { editor } = notebook as unknown as { editor?: Editor };
+      reveal(editor, line ?? 1);
+    } else if (notebook && cell !== null && cell < notebook.widgets.length) {
       notebook.activeCellIndex = cell;
       await notebook.scrollToItem(cell, 'smart');
       // The button that was pressed may lie behind it now: keys go to the cell.

@@ -120,8 +120,70 @@ OF_SCRIPT = {
     "Cell {cell}, line {line} failed: {name}: {value}": Message(
         code="script", text="Line {line} failed: {name}: {value}"
     ),
+    "Cell {cell} failed: {name}: {value}": Message(code="script", text="The script failed: {name}: {value}"),
     "The traceback is in the log and in the executed notebook. Correct the cell and submit again.": Message(
         code="script", text="The traceback is in the log. Correct the script and submit again."
+    ),
+    "Put `%pip install {package}` into the first cell, or for a container {package} into requirements.txt beside the "
+    "notebook, and submit again.": Message(
+        code="script",
+        text="Install {package} (`python -m pip install {package}`) for the Python that runs the script, or put it for "
+        "a container into requirements.txt beside the script, and submit again.",
+    ),
+    "It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. Correct "
+    "the cell and submit again.": Message(
+        code="script",
+        text="It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. "
+        "Correct the script and submit again.",
+    ),
+    "Look for a typing error. A job runs the cells from the first one on in a new kernel, so {name} has to be defined "
+    "in a cell above.": Message(
+        code="script", text="Look for a typing error: {name} has to be defined before it is used."
+    ),
+    "A process that `spawn` started has ended at once; its own error stands before this one in the log. It finds no "
+    "function of a cell: call that one without `spawn`, as a job on several devices runs once for each of them, or "
+    "import it from a module beside the notebook.": Message(
+        code="script",
+        text="A process that `spawn` started has ended at once; its own error stands before this one in the log. Call "
+        "the function without `spawn`, as a job on several devices runs once for each of them, or import it from a "
+        "module beside the script.",
+    ),
+    "A job looks for {file} from the notebook's own folder. Put it there, or name the whole path.": Message(
+        code="script", text="A job looks for {file} from the script's own folder. Put it there, or name the whole path."
+    ),
+    "The notebook's process crashed in native code ({name}).": Message(
+        code="script", text="The script's process crashed in native code ({name})."
+    ),
+    "The notebook's process was killed from outside ({name}).": Message(
+        code="script", text="The script's process was killed from outside ({name})."
+    ),
+    "The notebook ended its own process with status {exit_code} before its last cell.": Message(
+        code="script", text="The script ended its own process with status {exit_code} before its end."
+    ),
+    "Stopped. The notebook and the log are kept as far as they got.": Message(
+        code="script", text="Stopped. The log is kept as far as it got."
+    ),
+    "Write large files beside the notebook, or into the folder that PADDLE_GPU_CHECKPOINTS names.": Message(
+        code="script",
+        text="Write large files beside the script, or into the folder that PADDLE_GPU_CHECKPOINTS names.",
+    ),
+    "The log and the notebook are kept as far as they got. Submit again.": Message(
+        code="script", text="The log is kept as far as it got. Submit again."
+    ),
+    "The job's log has the details. If the notebook opens in JupyterLab, please report this.": Message(
+        code="script", text="The job's log has the details. If the script runs by itself, please report this."
+    ),
+    "The Python of the notebook's kernel cannot be started: {python}": Message(
+        code="script", text="The Python that was to run the script cannot be started: {python}"
+    ),
+    "Choose another kernel for the notebook, or install this one again.": Message(
+        code="script", text="Choose another Python for the script, or install this one again."
+    ),
+    "The notebook's folder does not exist: {folder}": Message(
+        code="script", text="The script's folder does not exist: {folder}"
+    ),
+    "Save the notebook and submit it from where it lies now.": Message(
+        code="script", text="Save the script and submit it from where it lies now."
     ),
     "All cells ran.": Message(code="script", text="The script ran to its end."),
 }
@@ -133,3 +195,13 @@ def of_script(message: Message) -> Message:
     text, hint = (OF_SCRIPT[one].text if one in OF_SCRIPT else one for one in (message.text, message.hint))
     within = {name: of_script(one) for name, one in message.params.items() if isinstance(one, Message)}
     return msgspec.structs.replace(message, text=text, hint=hint, params={**message.params, **within})
+
+
+def is_script(path: str) -> bool:
+    """Whether what a job runs is a script; else it is a notebook."""
+    return path.endswith(".py")
+
+
+def said_of(path: str, message: Message) -> Message:
+    """What is said of the notebook at `path`, or of the script."""
+    return of_script(message) if is_script(path) else message

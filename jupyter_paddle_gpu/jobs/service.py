@@ -16,6 +16,7 @@ from ..domain.jobs import reasons
 from ..domain.jobs.job import ENDED, Job, JobSpec
 from ..domain.jobs.limits import raised
 from ..domain.messages import Message
+from ..domain.scripts import said_of
 from ..engines.base import Engine, metadata_of
 from ..engines.capabilities import on_host
 from ..matching.policy import Policy
@@ -193,7 +194,8 @@ class JobService(Attendant):
             return (reasons.engine_unknown(job.spec.engine),)
         turn = self._reconciler.planner.turn_of(job)
         hopeless = (turn.reason,) if turn.hopeless and turn.reason is not None else ()
-        return (*hopeless, *engine.check(job, metadata_of(source_content)))
+        found = (*hopeless, *engine.check(job, metadata_of(source_content)))
+        return tuple(said_of(job.spec.notebook, one) for one in found)
 
     def on_host(self, job: Job, path: str) -> Path | None:
         """Where on this machine that lies which a job calls `path`; None: where nobody but the job sees it."""
@@ -208,7 +210,8 @@ class JobService(Attendant):
             if job.state in ENDED:
                 return job
             if job.state == "queued" and not job.server_id:
-                return _change(job, state="cancelled", reason=reasons.cancelled(), ended=time.time())
+                reason = said_of(job.spec.notebook, reasons.cancelled())
+                return _change(job, state="cancelled", reason=reason, ended=time.time())
             return _change(job, state="stopping", force=job.force or force)
 
         job = self.store.change(job_id, make)

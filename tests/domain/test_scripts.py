@@ -1,8 +1,14 @@
 """What is said of scripts has lines, and no cells."""
 
+import ast
+import inspect
+import re
+
+from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.reasons import cell_error, succeeded
 from jupyter_paddle_gpu.domain.messages import Message
-from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, of_script
+from jupyter_paddle_gpu.domain.mistakes import explanations
+from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, of_script, said_of
 from jupyter_paddle_gpu.estimator.translate import NOTES
 
 
@@ -15,6 +21,36 @@ def test_no_words_for_scripts_speak_of_cells():
     for text, message in OF_SCRIPT.items():
         assert "cell" not in message.text.lower() and "notebook" not in message.text
         assert ("{line}" in message.text) == ("{line}" in text)
+
+
+def test_every_end_of_a_job_has_words_for_scripts():
+    of_notebooks = re.compile(r"\b(cells?|notebook)\b", re.IGNORECASE)
+    said = set()
+    for module in (reasons, explanations):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.Call):
+                given = (*node.args, *(word.value for word in node.keywords))
+                said |= {one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                said.add(node.value.value)
+    # Patterns of errors are said to nobody.
+    placed = {one for one in said if isinstance(one, str) and "\\" not in one and of_notebooks.search(one)}
+    placed = {one for one in placed if " " in one}
+    assert len(placed) > 15
+    assert {one for one in placed if of_notebooks.search(of_script(Message(code="", text=one)).text)} == set()
+
+
+def test_what_is_said_of_a_notebook_stays():
+    assert said_of("/here/lesson.ipynb", succeeded()) == succeeded()
+    assert said_of("/here/train.py", reasons.exited(3)).render() == (
+        "The script ended its own process with status 3 before its end."
+    )
+
+
+def test_the_name_that_a_shell_gives_a_cell_is_left_out():
+    error = cell_error(0, 4, "SyntaxError", "invalid syntax (<ipython-input-2-9f3372e155a9>, line 4)")
+    assert error.render() == "Cell 1, line 4 failed: SyntaxError: invalid syntax"
+    assert explanations.plain("invalid syntax (helper.py, line 4)") == "invalid syntax (helper.py, line 4)"
 
 
 def test_a_hint_is_said_of_the_script_too():

@@ -15,6 +15,7 @@ from ...domain.jobs.job import STATE_WORDS, Job
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
 from ...domain.plans.sweeps import SweepReport
+from ...domain.scripts import is_script
 from .. import markup
 from ..face import View
 from ..speech import Speech, duration, moment, run_time, size
@@ -140,7 +141,7 @@ class JobView(TableView):
         """One row a property that is known."""
         job, result = self.data, self.data.result
         rows: list[Sequence[str]] = [
-            (say("Notebook"), job.spec.notebook),
+            (say("Script") if is_script(job.spec.notebook) else say("Notebook"), job.spec.notebook),
             (say("State"), state(say, job)),
             (say("Where"), where(say, job.spec.engine)),
             (say("Time"), run_time(job, time.time())),

@@ -13,6 +13,8 @@ from ..messages import Message, Param
 
 _TAIL = re.compile(r"\s*(\[Hint: Expected .*|\[operator < \w+ > error\].*|[(\[](?:at )?/\w*paddle/.*)$", re.DOTALL)
 """Where Paddle goes on with its own source: a condition in C++, a file and a line of it."""
+_OWN_NAME = re.compile(r"\s*\(<(?:ipython-input|cell)[^>]*>, line \d+\)$")
+"""What a shell calls a cell behind a `SyntaxError`, whose place is said already."""
 
 
 class _Row(NamedTuple):
@@ -169,8 +171,8 @@ _ROWS: Final = (
 
 
 def plain(error: str) -> str:
-    """An error's text without what Paddle says of its own C++ code."""
-    return _TAIL.sub("", error).rstrip() or error
+    """An error's text without what Paddle says of its own C++ code, and without a shell's name of the cell."""
+    return _OWN_NAME.sub("", _TAIL.sub("", error)).rstrip() or error
 
 
 def next_step(error: str) -> Message | None:

@@ -13,7 +13,7 @@ from ...domain.jobs.job import Job, JobResult, JobState
 from ...domain.jobs.limits import out_of_memory
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
-from ...domain.scripts import of_script
+from ...domain.scripts import said_of
 from ...domain.sizes import human
 from ...engines import own_files
 from ...engines.base import JobFolder, Observation
@@ -45,6 +45,11 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
 
     Where one process of a distributed training fails the launcher stops all: the one that failed has the word then.
     """
+    ending = _ending_of(job, folder, observation)
+    return msgspec.structs.replace(ending, reason=said_of(job.spec.notebook, ending.reason))
+
+
+def _ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     raw, rank = _read(folder), 0
     stopped = _stopped_for(job)
     failed = ranks.failure(folder) if stopped is None else None
@@ -148,12 +153,12 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
     failure, said = result.failure, str(raw.get("message") or "")[:1000]
     match result.reason:
         case "succeeded":
-            return _as_ran(reasons.succeeded(), job)
+            return reasons.succeeded()
         case "cancelled":  # the runner's word for a SIGTERM; only the row knows whether anybody cancelled
             lost = untrusted.whole(raw.get("lost"))
             return reasons.process_lost(job.id, lost) if lost else reasons.terminated()
         case "cell_error" if failure:
-            return _as_ran(reasons.cell_error(failure.cell, failure.line, failure.name, failure.value), job)
+            return reasons.cell_error(failure.cell, failure.line, failure.name, failure.value)
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":
@@ -172,7 +177,3 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
             return reasons.exited(untrusted.whole(raw.get("status")))
         case _:
             return reasons.runner_error(said or os.fspath(job.spec.notebook))
-
-
-def _as_ran(reason: Message, job: Job) -> Message:
-    return of_script(reason) if job.spec.notebook.endswith(".py") else reason

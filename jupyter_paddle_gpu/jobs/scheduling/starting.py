@@ -13,6 +13,7 @@ from ...domain.errors import PaddleGpuError
 from ...domain.jobs import reasons
 from ...domain.jobs.job import ACTIVE, Job
 from ...domain.messages import Message
+from ...domain.scripts import said_of
 from ...engines import own_files
 from ...engines.base import Engine, JobFolder, Say, write_spec
 from ...runner import files
@@ -153,6 +154,7 @@ class Starting:
             self._wait_for_device(job, reason)
             return
         folder = self._folder_of(job.id)
+        reason = said_of(job.spec.notebook, reason)
         log.tell(folder, reason)
         if reasons.is_transient(reason) and (job.attempts < self._settings.attempts or self._may_live(job, reason)):
             wait = self._settings.retry_after(job.attempts)

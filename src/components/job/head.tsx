@@ -5,7 +5,7 @@ import * as React from 'react';
 import { type IJob, isEnded } from '../../domain';
 import { duration } from '../../format';
 import type { JobView } from '../../models/job/jobView';
-import { byRole, jobTitle, seconds } from '../../models/jobs/runs';
+import { byRole, isScript, jobTitle, seconds } from '../../models/jobs/runs';
 import { CommandIDs } from '../../tokens';
 import { useApp, useTick } from '../common/context';
 import { Button, Chip, Muted, Row, Space } from '../common/pieces';
@@ -54,10 +54,16 @@ export function JobHead(props: {
         <div className="jp-PaddleGpu-actions">
           {running && <StopButton job={job} model={model} />}
           <Button
-            title={trans.__('The notebook that was submitted, as it is now')}
+            title={
+              isScript(job)
+                ? trans.__('The script that was submitted, as it is now')
+                : trans.__('The notebook that was submitted, as it is now')
+            }
             onClick={() => openNotebook(job, 'source', cell)}
           >
-            {cell === null ? trans.__('Source') : trans.__('Source, cell %1', cell + 1)}
+            {cell === null || isScript(job)
+              ? trans.__('Source')
+              : trans.__('Source, cell %1', cell + 1)}
           </Button>
           {job.started !== null && (
             <Button

@@ -5,7 +5,7 @@ import * as React from 'react';
 import type { IJob } from '../../domain';
 import { BY_24_HOURS, bytes, duration, percent } from '../../format';
 import type { JobView } from '../../models/job/jobView';
-import { deviceCalled } from '../../models/jobs/runs';
+import { deviceCalled, isScript } from '../../models/jobs/runs';
 import { useApp } from '../common/context';
 import { Exports } from './exports';
 import { FactRows } from './factRows';
@@ -27,7 +27,7 @@ export function Details({ model, job }: { model: JobView; job: IJob }): JSX.Elem
       .join('\n');
   const rows: [string, string][] = [
     [trans.__('Job'), job.id],
-    [trans.__('Notebook'), spec.notebook],
+    [isScript(job) ? trans.__('Script') : trans.__('Notebook'), spec.notebook],
     [trans.__('Executed copy'), spec.output],
     [trans.__('Where'), engineTitle(spec.engine)],
     [trans.__('Image'), spec.image],
@@ -40,7 +40,10 @@ export function Details({ model, job }: { model: JobView; job: IJob }): JSX.Elem
         .map(id => (id in job.device_names ? `${deviceCalled(job, id)} · ${id}` : id))
         .join('\n')
     ],
-    [trans.__('Set in the notebook'), pairs(spec.sets)],
+    [
+      isScript(job) ? trans.__('Set in the script') : trans.__('Set in the notebook'),
+      pairs(spec.sets)
+    ],
     [trans.__('Environment'), pairs(spec.environment)],
     [trans.__('Submitted'), time(job.created)],
     [trans.__('Started'), time(job.started)],

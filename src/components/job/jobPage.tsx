@@ -5,6 +5,7 @@ import * as React from 'react';
 import { type IJob, isEnded } from '../../domain';
 import type { IFilePlace } from '../../models/job/files';
 import type { JobView } from '../../models/job/jobView';
+import { leadsTo } from '../../models/jobs/runs';
 import { Busy, Button, Note } from '../common/pieces';
 import { ConnectionNote } from '../common/connection';
 import { focusHeading, useKeptFocus } from '../common/keptFocus';
@@ -216,7 +217,7 @@ function Outcome(props: {
             look="link"
             onClick={() => openNotebook(job, 'source', failure.cell, failure.line ?? undefined)}
           >
-            {trans.__('Go to cell %1', failure.cell + 1)}
+            {leadsTo(job, failure, trans)}
           </Button>{' '}
           {rank ? (
             // The executed copy is the first one's, in which nothing failed.

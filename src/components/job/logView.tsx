@@ -8,6 +8,7 @@ import { filePlace, type IFilePlace } from '../../models/job/files';
 import type { JobLog } from '../../models/job/jobLog';
 import type { JobView } from '../../models/job/jobView';
 import { MATCHES_KEPT } from '../../models/job/search';
+import { isScript } from '../../models/jobs/runs';
 import { Button, List, Muted, Space } from '../common/pieces';
 import { useApp, useSignal } from '../common/context';
 import { LogText } from '../common/logLine';
@@ -223,7 +224,9 @@ export function LogView(props: {
                   )}
                   {line.at && (
                     <Button look="link" onClick={() => line.at && openPlace(line.at)}>
-                      {trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
+                      {job && isScript(job)
+                        ? trans.__('line %1', line.at.line)
+                        : trans.__('cell %1, line %2', line.at.cell + 1, line.at.line)}
                     </Button>
                   )}
                   {named && (

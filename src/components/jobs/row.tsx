@@ -5,6 +5,7 @@ import * as React from 'react';
 import type { ApiError } from '../../api';
 import { type IJob, isEnded } from '../../domain';
 import type { JobView } from '../../models/job/jobView';
+import { leadsTo } from '../../models/jobs/runs';
 import type { PanelModel } from '../../models/panel';
 import { CommandIDs } from '../../tokens';
 import { useApp, useInView } from '../common/context';
@@ -70,7 +71,7 @@ function UndoButton(props: { onClick: () => void }): JSX.Element {
 function JobRow(props: IItemProps): JSX.Element {
   const { trans, commands } = useApp();
   const { job, model, expanded, failure } = props;
-  const cell = job.result?.failure?.cell;
+  const place = job.result?.failure;
   const running = !isEnded(job.state);
   const row = useInView<HTMLLIElement>(props.submitted);
   return (
@@ -97,15 +98,16 @@ function JobRow(props: IItemProps): JSX.Element {
       {running && job.progress.cells_total > 0 && <ProgressBar job={job} />}
       {job.state === 'failed' && job.reason && expanded && (
         <Note kind="error" message={job.reason}>
-          {cell !== undefined && (
+          {place && (
             <Button
               look="link"
               onClick={() => {
-                const where = { id: job.id, source: true, cell };
+                const { cell, line } = place;
+                const where = { id: job.id, source: true, cell, line };
                 void commands.execute(CommandIDs.openNotebook, where);
               }}
             >
-              {trans.__('Go to cell %1', cell + 1)}
+              {leadsTo(job, place, trans)}
             </Button>
           )}
         </Note>

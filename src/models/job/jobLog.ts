@@ -19,6 +19,7 @@ export class JobLog implements IDisposable {
   ) {
     this.lines = new LogStore(_fetch);
     this.search = new LogSearch(_fetch);
+    this.lines.changed.connect(({ total }) => this.search.follow(total));
     this._polled = new Polled(async () => {
       await this.lines.open();
       if (this.lines.error) {

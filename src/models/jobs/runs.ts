@@ -17,6 +17,24 @@ export function viewersOf(job: IJob | undefined): string[] {
   return [...new Set(found)].filter(viewer => viewer in VIEWERS);
 }
 
+/** Whether a job runs a script, which has lines and no cells. */
+export function isScript({ spec }: IJob): boolean {
+  return spec.notebook.endsWith('.py');
+}
+
+/** A button's words that lead to where a job failed. */
+export function leadsTo(
+  job: IJob,
+  { cell, line }: { cell: number; line?: number | null },
+  trans: TranslationBundle
+): string {
+  return isScript(job)
+    ? line
+      ? trans.__('Go to line %1', line)
+      : trans.__('Open the script')
+    : trans.__('Go to cell %1', cell + 1);
+}
+
 /** A value as it is typed. */
 export function valueText(value: Value | undefined): string {
   if (value === null || value === undefined) {

@@ -31,6 +31,13 @@ def test_devices_are_said_with_what_the_driver_tells():
     assert driver_peak(StatisticsSummary(devices=(mute,))) is driver_peak(None) is None
 
 
+def test_a_script_is_called_one():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    for path, said in (("/a.ipynb", "Notebook"), ("/train.py", "Script")):
+        job = Job(id="a", spec=msgspec.structs.replace(spec, notebook=path), state="running", created=0, updated=0)
+        assert JobView(job).rows(Speech("en"))[0] == (said, path)
+
+
 def test_the_time_left_is_said_where_it_is_known():
     spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
     for left, said in ((95.0, ("Time left", "1 min 35 s")), (None, None)):

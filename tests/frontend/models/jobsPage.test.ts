@@ -13,6 +13,7 @@ import {
   differenceText,
   jobTitle,
   lastRun,
+  leadsTo,
   sweepCost
 } from '../../../src/models/jobs/runs';
 import { answer, apiOn, job, settle, sweep, trans } from '../helpers';
@@ -51,6 +52,14 @@ describe('runs', () => {
       { differs: [differs('width', 2, 3), differs('depth', 1, null)] }
     );
     expect(jobTitle(other, trans, 'en')).toMatch(/^digits · width 3 · without depth · /);
+  });
+
+  test('a failed script leads to its line, a notebook to its cell', () => {
+    const place = { cell: 0, line: 7 };
+    expect(leadsTo(run('a'), place, trans)).toBe('Go to cell 1');
+    const script = run('b', {}, { notebook: '/train.py' });
+    expect(leadsTo(script, place, trans)).toBe('Go to line 7');
+    expect(leadsTo(script, { cell: 0, line: null }, trans)).toBe('Open the script');
   });
 
   test('runs of one name in a minute are told apart by their seconds, in a second by a number', () => {

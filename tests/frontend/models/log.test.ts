@@ -1,3 +1,4 @@
+import { JobLog } from '../../../src/models/job/jobLog';
 import { LogStore, PAGE_LINES } from '../../../src/models/job/log';
 import { LogSearch } from '../../../src/models/job/search';
 import { line, LogServer, settle } from '../helpers';
@@ -144,4 +145,36 @@ test('a search goes through the whole log and around its matches', async () => {
   expect(search.current).toBe(0);
   await search.start('', 25_000);
   expect(search.matches).toEqual([]);
+});
+
+test('a search goes on in lines that are written after it, and leads to none of them unasked', async () => {
+  jest.useFakeTimers();
+  const server = new LogServer(many(20));
+  const log = new JobLog(server.fetch, '', () => true);
+  await log.lines.open();
+  await log.search.start('needle', log.lines.total);
+  expect(log.search.matches).toEqual([]);
+  const write = async (texts: string[]) => {
+    const from = server.lines.length;
+    server.lines.push(...texts.map((text, at) => line(from + at, text)));
+    log.lines.receive(server.lines.slice(from), server.lines.length, false);
+    await jest.advanceTimersByTimeAsync(1_000);
+  };
+  await write(['a needle', 'none']);
+  await write(['none', 'a needle']);
+  expect(log.search.matches).toEqual([20, 23]);
+  expect(log.search.current).toBe(-1);
+  expect(log.search.scanned).toBeNull();
+  log.search.move(-1);
+  expect(log.search.current).toBe(1);
+  await write(['a needle']);
+  expect(log.search.matches).toEqual([20, 23, 24]);
+  expect(log.search.current).toBe(1);
+  // Lines that come while nothing is looked for are asked for by nobody.
+  await log.search.start('', log.lines.total);
+  const asked = server.asked.length;
+  await write(['a needle']);
+  expect(server.asked).toHaveLength(asked);
+  log.dispose();
+  jest.useRealTimers();
 });
