@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,12 @@ from .syntax import parsed
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_BY_TEXT = re.compile(
+    r"(?<![.\w])(getattr|eval|exec|globals|locals|vars)\(|\b(attrgetter|methodcaller|fire|inspect)\b|\b__(dict|getattribute)__"
+)
+"""What finds a method by a text, or calls any (`fire.Fire(Model)`)."""
+_BY_CUSTOM = frozenset(("fit", "run", "forward"))
+"""Methods that others call of whatever has them (`GridSearchCV(Net())`)."""
 
 
 def reached(
@@ -19,7 +26,8 @@ def reached(
     """The code that may run: what stands outside of functions and classes in cells, and what is named from there on.
 
     A name is any word of the code that could be one, an attribute's or a text's, too: what is left out is sure to be
-    out of reach.
+    out of reach. So it is with methods of a class that nothing outside of the code knows, which has no base but its
+    own: `m.train()` names one, and a text only where the code finds anything by a text (`getattr(m, mode)()`).
 
     Args:
         beside: sources of scripts and modules that the cells run and import; what stands there outside of functions
@@ -31,20 +39,66 @@ def reached(
     defined: dict[str, list[Defined]] = {}
     open_still: list[ast.AST] = []
     found: list[str] = []
-    for source in (*cells, *beside):
+    sources = (*cells, *beside)
+    for source in sources:
         tree = alive(parsed(source), {**known, **(IMPORTED if source in imported else {})})
         body = tree.body if isinstance(tree, ast.Module) else []
         found += [] if body else [source]  # what is no Python is not known to be out of reach
         for statement in body:
             _sort(statement, defined, open_still)
+    classes = {name: nodes for name, nodes in defined.items() if any(isinstance(one, ast.ClassDef) for one in nodes)}
+    is_by_text = any(_BY_TEXT.search(source) for source in sources)
+    methods: dict[str, list[ast.AST]] = {}
     seen: set[str] = set()
+    called: set[str] = set()
     while open_still:
         node = open_still.pop()
+        if isinstance(node, ast.ClassDef) and not is_by_text and _is_own(node, classes):
+            node, apart = _divided(node)
+            for method in apart:
+                methods.setdefault(method.name, []).append(method)
+                open_still += [method] if method.name in called else []
         found.append(ast.unparse(node))
         for name in _names(node) - seen:
             seen.add(name)
             open_still += defined.get(name, ())
+        for name in _names(node, texts=False) - called:
+            called.add(name)
+            open_still += methods.get(name, ())
     return found
+
+
+def _is_own(node: ast.ClassDef, classes: Mapping[str, Sequence[ast.AST]], above: frozenset[str] = frozenset()) -> bool:
+    """Whether a class is one that only the code itself calls: decorators and bases from elsewhere may call any method
+    of it (a layer's `forward`, a callback's `on_epoch_end`)."""
+    if node.decorator_list or node.keywords or node.name in above:
+        return False
+    above |= {node.name}
+    return all(
+        isinstance(base, ast.Name)
+        and (
+            (base.id == "object" and base.id not in classes)
+            or (
+                base.id in classes
+                and all(isinstance(one, ast.ClassDef) and _is_own(one, classes, above) for one in classes[base.id])
+            )
+        )
+        for base in node.bases
+    )
+
+
+def _divided(node: ast.ClassDef) -> tuple[ast.ClassDef, list[ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """A class without the methods that run by their name alone, and these."""
+    apart = [
+        one
+        for one in node.body
+        if isinstance(one, _FUNCTIONS) and not (
+            one.decorator_list or one.name.startswith("__") or one.name in _BY_CUSTOM
+        )
+    ]
+    rest = [one for one in node.body if one not in apart]
+    own = ast.ClassDef(**{**dict(ast.iter_fields(node)), "body": rest or [ast.Pass()]})
+    return ast.copy_location(own, node), apart
 
 
 def _sort(statement: ast.stmt, defined: dict[str, list[Defined]], runs: list[ast.AST]) -> None:
@@ -55,13 +109,13 @@ def _sort(statement: ast.stmt, defined: dict[str, list[Defined]], runs: list[ast
         runs.append(statement)
 
 
-def _names(node: ast.AST) -> set[str]:
+def _names(node: ast.AST, *, texts: bool = True) -> set[str]:
     found: set[str] = set()
     for part in ast.walk(node):
         match part:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 found.add(name)
-            case ast.Constant(value=str(text)):
+            case ast.Constant(value=str(text)) if texts:
                 found.add(text)
             case ast.alias(name=name):
                 found.update(name.split("."))

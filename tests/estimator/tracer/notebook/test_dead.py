@@ -53,6 +53,17 @@ if __name__ == "__main__":
     else:
         predict(len(rows))
 """,
+    "method": f"""{_HEAD}
+class Work:
+    def train(self, rows):
+        {_TRAINS.strip().replace(chr(10), chr(10) + "    ")}
+    def score(self):
+        print(np.load("rows.npy").mean())
+{_PARSER.replace("--train", "--mode").replace('action="store_true"', "default='train'")}
+work = Work()
+work.score()
+# work.train(np.load("rows.npy"))
+""",
     "trains": WITHIN.replace('action="store_true"', "default=True"),
     "answered": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN:{_TRAINS}",
 }
@@ -64,7 +75,7 @@ def traced(run_child):
 
 
 @pytest.mark.paddle
-@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data"])
+@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data", "method"])
 def test_a_dead_training_asks_nothing(traced, name):
     assert (traced[name]["status"], traced[name]["questions"]) == ("no_model", [])
 
@@ -99,6 +110,28 @@ def test_what_a_module_does_as_a_program_is_not_reached():
     module = "def f():\n    pass\nif __name__ == '__main__':\n    loss.backward()\n"
     assert "backward" in "".join(reached.reached(["import module"], [module]))
     assert "backward" not in "".join(reached.reached(["import module"], [module], {}, [module]))
+
+
+@pytest.mark.parametrize(
+    ("code", "is_reached"),
+    [
+        ("Work().score()  # Work().train()\nprint('train')", False),
+        ("Work().train()", True),
+        ("run(Work().train)", True),
+        ("getattr(Work(), 'train')()", True),
+        ("fire.Fire(Work)", True),
+        ("Work().score()\nclass Work(Base):\n    def train(self):\n        loss.backward()", True),
+        ("Own().score()\nclass Own(Work): pass", False),
+    ],
+)
+def test_a_method_is_reached_by_its_name(code, is_reached):
+    work = "class Work:\n    def train(self):\n        loss.backward()\n    def score(self):\n        self.net.eval()"
+    assert ("backward" in "".join(reached.reached([f"{work}\n{code}"], []))) is is_reached
+
+
+def test_what_others_call_of_any_object_is_reached():
+    work = "class Work:\n    def fit(self):\n        loss.backward()\nGridSearchCV(Work(), {})"
+    assert "backward" in "".join(reached.reached([work], []))
 
 
 def test_a_name_that_is_bound_twice_is_not_settled():
