@@ -92,9 +92,8 @@ def _divided(node: ast.ClassDef) -> tuple[ast.ClassDef, list[ast.FunctionDef | a
     apart = [
         one
         for one in node.body
-        if isinstance(one, _FUNCTIONS) and not (
-            one.decorator_list or one.name.startswith("__") or one.name in _BY_CUSTOM
-        )
+        if isinstance(one, _FUNCTIONS)
+        and not (one.decorator_list or one.name.startswith("__") or one.name in _BY_CUSTOM)
     ]
     rest = [one for one in node.body if one not in apart]
     own = ast.ClassDef(**{**dict(ast.iter_fields(node)), "body": rest or [ast.Pass()]})

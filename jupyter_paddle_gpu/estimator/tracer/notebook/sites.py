@@ -183,7 +183,7 @@ class Sites:
                 found += [f"{one.id}.__call__"] * (f"{one.id}.__call__" in self._functions)
             elif isinstance(one, ast.Name):
                 found += [one.id] if one.id in self._functions else self._names.get(one.id, [])
-        return found
+        return list(dict.fromkeys(found))  # each once: `x = f(x) + x`, again and again, would double them
 
     def _meant(self, called: ast.AST) -> list[ast.AST | str]:
         if isinstance(called, ast.Name):

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
+import paddle
 
+from ..session import Session
 from ..undecided import drawn_sizes
+from ..undecided.absent_data import Unseen
 from ..undecided.conversions import LISTED, of_list
 from ..undecided.random_numbers import uniform, unit
 from .patch import Patch
 
 
+def _seeded(_session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """A seed of unknown content sizes nothing: any will do."""
+    given = [0 if isinstance(one, Unseen) else one for one in args]
+    return original(*given, **{name: 0 if isinstance(one, Unseen) else one for name, one in kwargs.items()})
+
+
 def patches() -> Iterator[Patch]:
-    """What draws one number, and numpy's functions of a list."""
+    """What draws one number or begins to, and numpy's functions of a list."""
+    yield from (Patch(module, "seed", _seeded) for module in (random, np.random, paddle))
     yield Patch(random, "random", unit)
     yield Patch(random, "uniform", uniform)
     yield from (Patch(np.random, name, unit) for name in ("rand", "random", "random_sample"))

@@ -107,10 +107,21 @@ def _lacks_file(problem: BaseException, held: list[Any]) -> bool:
 
 def names_absent_path(problem: BaseException) -> str | None:
     """The path in an error's text that is not on this machine; None where there is none. Files of Paddle's sources,
-    which its own errors name, are none."""
-    said = _OF_PADDLE.sub(" ", str(problem))
+    which its own errors name, are none, nor are words that stand in the sentence of a library
+    (“KaimingNormal/KaimingUniform”)."""
+    said, sentences = _OF_PADDLE.sub(" ", str(problem)), _sentences(problem.__traceback__)
     words = (word.strip("`'\"()[]{},;:!?").rstrip(".,;:!?") for word in said.split()[:64])
-    return next((word for word in words if _is_absent_path(word)), None)
+    return next((word for word in words if _is_absent_path(word) and word not in sentences), None)
+
+
+def _sentences(step: TracebackType | None) -> str:
+    """Texts that stand in the function of a library that raised an error."""
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    code = None if step is None else step.tb_frame.f_code
+    if code is None or not code.co_filename.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix)):
+        return ""
+    return "\n".join(one for one in code.co_consts if isinstance(one, str))
 
 
 def _is_absent_path(value: Any) -> bool:

@@ -1,0 +1,14 @@
+"""Names that stand for functions, in code that binds one name again and again."""
+
+from __future__ import annotations
+
+from jupyter_paddle_gpu.estimator.tracer.notebook.sites import Sites
+
+
+def test_a_name_that_is_bound_to_itself_again_and_again_stands_for_each_function_once():
+    """A layer's `forward` (`x = norm(x) + x`), where `x` is the name of a function elsewhere, doubled what it stands
+    for line by line, until the memory was full."""
+    train = "def train():\n    for x in rows:\n        net(x).backward()\n        optimizer.step()\n"
+    source = f"{train}x = train\n" + "x = [x, x]\n" * 24 + "x[0]()"
+    (site,) = Sites([{"index": 0, "source": source}]).all
+    assert (site.line, site.trainings) == (source.count("\n") + 1, 1)
