@@ -43,6 +43,9 @@ IN_PANEL = {
     "It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. Correct "
     "the cell and submit again.": "It was process {rank} of the training: its traceback is under Ranks. Correct the "
     "cell and submit again.",
+    "It was process {rank} of the training: `jupyter paddle-gpu logs {job} --rank {rank}` has the traceback. Correct "
+    "the script and submit again.": "It was process {rank} of the training: its traceback is under Ranks. Correct the "
+    "script and submit again.",
     "Submit it again with more (`--memory` or memory_bytes; {more}, say), use fewer DataLoader workers, or load the "
     "data in parts.": "Submit it again with more memory under Change… ({more}, say), use fewer DataLoader workers, or "
     "load the data in parts.",
