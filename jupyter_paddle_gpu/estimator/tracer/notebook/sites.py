@@ -272,8 +272,12 @@ class Sites:
         path = os.path.normpath(path)
         for known, tree in self.beside.items():
             if known == path or known.endswith("/" + path):
-                found = self._each(tree.body)
-                return Holding(False, found.trainings, found.makes)
+                key = f"script {known}"
+                if key not in self._known:
+                    self._known[key] = Holding()  # a script that starts itself adds nothing
+                    found = self._each(tree.body)
+                    self._known[key] = Holding(False, found.trainings, found.makes)
+                return self._known[key]
         return Holding()
 
     def _of_function(self, name: str) -> Holding:

@@ -1,4 +1,4 @@
-"""Names that stand for functions, in code that binds one name again and again."""
+"""Where code may train, read without running it: that reading it ends."""
 
 from __future__ import annotations
 
@@ -12,3 +12,11 @@ def test_a_name_that_is_bound_to_itself_again_and_again_stands_for_each_function
     source = f"{train}x = train\n" + "x = [x, x]\n" * 24 + "x[0]()"
     (site,) = Sites([{"index": 0, "source": source}]).all
     assert (site.line, site.trainings) == (source.count("\n") + 1, 1)
+
+
+def test_a_script_that_starts_itself_adds_nothing_to_what_it_trains():
+    again = "import subprocess\nsubprocess.run(['python', 'worker.py'])\n"
+    train = "def train():\n    for x in rows:\n        net(x).backward()\n"
+    for script, trainings in ((again, []), (f"{again}{train}train()\n", [1])):
+        sites = Sites([{"index": 0, "source": again}], {"worker.py": script}).all
+        assert [site.trainings for site in sites] == trainings
