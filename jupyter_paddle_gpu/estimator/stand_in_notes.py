@@ -10,6 +10,18 @@ STAND_INS = (
         text="The data set {name} is not on this machine; samples of its published shape stand for it.",
     ),
     Message(
+        code="text_length_mean",
+        text="Each text of {name} is taken to have {length} words or Chinese characters, which is their mean.",
+        hint="A batch that is padded to its longest text is larger; one that is filled up or cut to a length of its "
+        "own is not.",
+    ),
+    Message(
+        code="text_length_assumed",
+        text="How long the texts of {name} are was found nowhere: {length} words or Chinese characters are assumed.",
+        hint="A batch that is padded to its longest text may be much larger or smaller; one that is filled up or cut "
+        "to a length of its own is not.",
+    ),
+    Message(
         code="words_made_up",
         text="The texts of {name} are made up: a vocabulary that the program counts in them is assumed, of at most "
         "{characters} Chinese characters or {words} words.",

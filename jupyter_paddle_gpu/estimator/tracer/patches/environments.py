@@ -82,9 +82,9 @@ _TABLE = (
     Game("InvertedDoublePendulum-v5", (9,), (1,), 1000, "float64"),
     Game("InvertedDoublePendulum", (11,), (1,), 1000, "float64"),
 )
-"""Source: the pages of the environments on gymnasium.farama.org (spaces, "episode end"), CartPole-v0 in gym's registry.
-Spaces of MuJoCo's and of the Ataris behind Breakout were typed from memory of these pages.
-Atari's episodes end with the game; a thousand frames stand for one."""
+"""Source: gymnasium 1.0, its registry (steps) and its classes (spaces, those of MuJoCo among them), and the
+environments that ale-py 0.12 makes (the Ataris). Episodes of Atari and of CliffWalking end with the game; so many
+steps stand for one."""
 GAMES = {game.name: game for game in _TABLE}
 
 

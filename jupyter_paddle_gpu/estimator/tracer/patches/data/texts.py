@@ -7,8 +7,9 @@ differ, as far as a vocabulary commonly has them, and a note says so where a pro
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import paddle
@@ -18,106 +19,8 @@ from ..absent_modules import AbsentModule, stands_for
 from ..awaited import Awaited
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from .published_texts import ALIASES, LENGTH, TABLE, Texts
 
-Splits = dict[str, int]
-_BIO = ("B-PER", "I-PER", "B-ORG", "I-ORG", "B-LOC", "I-LOC", "O")
-_NLI = ("entailment", "contradiction", "neutral")
-
-
-@dataclass(frozen=True)
-class Texts:
-    """A data set of texts.
-
-    Attributes:
-        columns: by name what stands there, filled in by `_sample`.
-        splits: samples by the names that `splits=` takes, in the order in which all of them are given.
-        length: words or characters of a text.
-        labels: the classes; empty where there are none.
-        source: where counts are published; which of them were looked up says `docs/questions.md`. Columns, splits and
-            classes are those of PaddleNLP 2.8's readers.
-    """
-
-    columns: str
-    splits: Splits
-    length: int
-    labels: tuple[str, ...]
-    source: str
-    is_chinese: bool = True
-
-
-_TWO = ("0", "1")
-_ANSWERED = "id title context question answers answer_starts"
-_GLUE = "gluebenchmark.com (Wang and others 2019)"
-_CLUE = "cluebenchmarks.com (Xu and others 2020)"
-
-
-def _three(train: int, dev: int, test: int) -> Splits:
-    return {"train": train, "dev": dev, "test": test}
-
-
-def _english(columns: str, splits: Splits, length: int, labels: tuple[str, ...], source: str) -> Texts:
-    return Texts(columns, splits, length, labels, source, is_chinese=False)
-
-
-_TABLE: dict[str, Texts] = {
-    "chnsenticorp": Texts("text label qid", _three(9_600, 1_200, 1_200), 107, _TWO, "Tan Songbo, hotel reviews"),
-    "lcqmc": Texts("query title label", _three(238_766, 8_802, 12_500), 11, _TWO, "Liu and others 2018"),
-    "bq_corpus": Texts(
-        "sentence1 sentence2 label", _three(100_000, 10_000, 10_000), 12, _TWO, "Chen and others 2018"
-    ),
-    "paws-x": Texts("sentence1 sentence2 label", _three(49_401, 2_000, 2_000), 44, _TWO, "Yang and others 2019"),
-    "msra_ner": Texts("tokens labels", {"train": 45_000, "test": 3_442}, 48, _BIO, "Levow 2006"),
-    "peoples_daily_ner": Texts(
-        "tokens labels", _three(20_864, 2_318, 4_636), 47, _BIO, "github.com/zjy-ucas/ChineseNER, People's Daily"
-    ),
-    "nlpcc14_sc": Texts("text label qid", {"train": 10_000, "test": 2_500}, 60, _TWO, "NLPCC 2014, shared task 2"),
-    "seabsa16/phns": Texts("text text_pair label", {"train": 1_336, "test": 529}, 60, _TWO, "SemEval 2016, task 5"),
-    "seabsa16/came": Texts("text text_pair label", {"train": 1_317, "test": 505}, 60, _TWO, "SemEval 2016, task 5"),
-    "cmrc2018": Texts(_ANSWERED, {"train": 10_142, "dev": 3_219}, 490, (), "Cui and others 2019"),
-    "drcd": Texts(_ANSWERED, _three(26_936, 3_524, 3_493), 436, (), "Shao and others 2018"),
-    "dureader_robust": Texts(_ANSWERED, _three(14_520, 1_417, 50_000), 300, (), "Tang and others 2021"),
-    "xnli": Texts("premise hypothesis label", _three(392_702, 2_490, 5_010), 30,
-                  ("entailment", "neutral", "contradiction"), "Conneau and others 2018, Chinese"),
-    "couplet": Texts("first second", _three(770_491, 4_000, 4_000), 10, (), "github.com/wb14123/couplet-dataset"),
-    "squad": _english(
-        _ANSWERED + " is_impossible",
-        {"train_v1": 87_599, "dev_v1": 10_570, "train_v2": 130_319, "dev_v2": 11_873},
-        120, (), "rajpurkar.github.io/SQuAD-explorer",
-    ),
-    "imdb": _english("text label", {"train": 25_000, "test": 25_000}, 231, _TWO, "Maas and others 2011"),
-    "iwslt15": _english("en vi", _three(133_317, 1_553, 1_268), 20, (), "Luong and Manning 2015, English-Vietnamese"),
-    "wmt14ende": _english("source target", _three(4_508_785, 3_000, 3_003), 28, (), "statmt.org/wmt14"),
-    "ptb": _english("sentence", {"train": 42_068, "valid": 3_370, "test": 3_761}, 21, (), "Mikolov's Penn Treebank"),
-    "glue/cola": _english("sentence labels", _three(8_551, 1_043, 1_063), 8, _TWO, _GLUE),
-    "glue/sst-2": _english("sentence labels", _three(67_349, 872, 1_821), 10, _TWO, _GLUE),
-    "glue/mrpc": _english("sentence1 sentence2 labels", _three(3_668, 408, 1_725), 22, _TWO, _GLUE),
-    "glue/sts-b": _english("sentence1 sentence2 labels", _three(5_749, 1_500, 1_379), 11, (), _GLUE),
-    "glue/qqp": _english("sentence1 sentence2 labels", _three(363_846, 40_430, 390_965), 11, _TWO, _GLUE),
-    "glue/mnli": _english(
-        "sentence1 sentence2 labels",
-        {"train": 392_702, "dev_matched": 9_815, "dev_mismatched": 9_832, "test_matched": 9_796,
-         "test_mismatched": 9_847}, 15, ("contradiction", "entailment", "neutral"), _GLUE,
-    ),
-    "glue/qnli": _english(
-        "sentence1 sentence2 labels", _three(104_743, 5_463, 5_463), 18, ("entailment", "not_entailment"), _GLUE
-    ),
-    "glue/rte": _english(
-        "sentence1 sentence2 labels", _three(2_490, 277, 3_000), 26, ("entailment", "not_entailment"), _GLUE
-    ),
-    "clue/afqmc": Texts("sentence1 sentence2 label", _three(34_334, 4_316, 3_861), 13, _TWO, _CLUE),
-    "clue/tnews": Texts("sentence label label_desc keywords", _three(53_360, 10_000, 10_000), 22,
-                        tuple(map(str, (100, 101, 102, 103, 104, 106, 107, 108, 109, 110, 112, 113, 114, 115, 116))),
-                        _CLUE),
-    "clue/iflytek": Texts(
-        "sentence label label_des", _three(12_133, 2_599, 2_600), 289, tuple(map(str, range(119))), _CLUE
-    ),
-    "clue/ocnli": Texts("sentence1 sentence2 label", _three(50_437, 2_950, 3_000), 18, _NLI, _CLUE),
-    "clue/cmnli": Texts("sentence1 sentence2 label", _three(391_783, 12_241, 13_880), 25, _NLI, _CLUE),
-    "clue/cluewsc2020": Texts("text target label", _three(1_244, 304, 290), 60, ("true", "false"), _CLUE),
-    "clue/csl": Texts("abst keyword label", _three(20_000, 3_000, 3_000), 205, _TWO, _CLUE),
-}  # fmt: skip
-"""Twenty names of `load_dataset`, with the parts of GLUE, CLUE and SE-ABSA16."""
-_ALIASES = {"paws_x": "paws-x"}
 _BLOCK = 128
 """Samples of which a transformation of whole batches is made once: all of them are alike but for their classes."""
 
@@ -127,39 +30,53 @@ CHARACTERS, WORDS = 5_000, 10_000
 program counts in them is as large. Assumed."""
 
 
-def _text(row: Texts, number: int) -> str:
-    places = range(number * row.length, (number + 1) * row.length)
-    if row.is_chinese:
-        return "".join(chr(0x4E00 + at % CHARACTERS) for at in places)
-    return " ".join(f"word{at % WORDS}" for at in places)
+def _text(row: Texts, number: int, length: int) -> str:
+    places = range(number * length, (number + 1) * length)
+    return row.between.join(chr(0x4E00 + at % CHARACTERS) if row.is_chinese else f"word{at % WORDS}" for at in places)
 
 
-_FIXED: dict[str, Callable[[Texts, str], Any]] = {
-    "tokens": lambda row, text: list(text),
-    "answers": lambda row, text: [text[:4]],
-    "answer_starts": lambda row, text: [0],
-    "keyword": lambda row, text: [text[:4]] * 4,
-    "target": lambda row, text: {"span1_index": 0, "span1_text": text[:2], "span2_index": 4, "span2_text": text[:1]},
-    "is_impossible": lambda row, text: False,
-    "id": lambda row, text: "0",
-    "qid": lambda row, text: "0",
-    **dict.fromkeys(
-        ("question", "title", "keywords", "label_desc", "label_des"), lambda row, text: text[: max(8, row.length // 8)]
-    ),
+_FIXED: dict[str, Callable[[str], Any]] = {
+    "tokens": list,
+    "answers": lambda text: [text[:4]],
+    "answer_starts": lambda text: [0],
+    "keyword": lambda text: [text[:4]] * 4,
+    "target": lambda text: {"span1_index": 0, "span1_text": text[:2], "span2_index": 4, "span2_text": text[:1]},
+    "is_impossible": lambda text: False,
+    "id": lambda text: "0",
+    "qid": lambda text: "0",
 }
 """What stands in a column that is no whole text."""
 
 
 def _sample(row: Texts, number: int, *, is_answered: bool) -> dict[str, Any]:
     """One sample; `is_answered`: with its class, as a number where the classes are listed."""
-    text, columns = _text(row, number), row.columns.split()
-    found = {column: _FIXED[column](row, text) if column in _FIXED else text for column in columns}
+    found: dict[str, Any] = {}
+    for column in row.columns.split():
+        text = _text(row, number, row.lengths.get(column, row.length))
+        found[column] = _FIXED[column](text) if column in _FIXED else text
     if "tokens" in found:
         return {**found, "labels": [len(row.labels) - 1] * row.length}
     found = {column: value for column, value in found.items() if is_answered or column != "labels"}
     kind = number % len(row.labels) if row.labels else "3.0"
     return {column: value if column not in {"label", "labels"} else kind if is_answered else ""
             for column, value in found.items()}  # fmt: skip
+
+
+def _in_all(languages: tuple[str, ...], sample: dict[str, Any]) -> dict[str, Any]:
+    """A sample where no language is asked for."""
+    return {key: value if key == "label" else dict.fromkeys(languages, value) for key, value in sample.items()}
+
+
+def _vocabularies(row: Texts) -> dict[str, Any] | None:
+    """`vocab_info`, by which `Vocab.load_vocabulary` is called, with files of the published sizes."""
+    found: dict[str, Any] = {}
+    for name, size in row.vocabularies.items():
+        special = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": row.end}
+        words = (chr(0x4E00 + at) if row.is_chinese else f"word{at}" for at in range(size - len(special)))
+        file = Path(tempfile.mkdtemp()) / f"vocab.{name or 'txt'}"
+        file.write_text("\n".join((*special.values(), *words)) + "\n", encoding="utf-8")
+        found[name] = {"filepath": str(file), **special}
+    return found.get("", found) or None
 
 
 class MapDataset(paddle.io.Dataset):  # type: ignore[misc]
@@ -173,12 +90,14 @@ class MapDataset(paddle.io.Dataset):  # type: ignore[misc]
     name = ""
     """By which it is known; empty where the program's own function has read it."""
 
-    def __init__(self, made: Any, count: int | None = None, label_list: Any = None, **_: Any) -> None:
+    def __init__(
+        self, made: Any, count: int | None = None, label_list: Any = None, vocab_info: Any = None, **_: Any
+    ) -> None:
         super().__init__()
         self.new_data = self.data = made
         self._count = len(made) if count is None else count
         self._functions: list[Callable[[Any], Any]] = []
-        self.label_list, self.vocab_info = label_list, None
+        self.label_list, self.vocab_info = label_list, vocab_info
 
     def __getitem__(self, number: int) -> Any:
         """A sample behind all transformations."""
@@ -225,20 +144,26 @@ class MapDataset(paddle.io.Dataset):  # type: ignore[misc]
         return self
 
 
-def _made(row: Texts, split: str) -> MapDataset:
+def _made(row: Texts, split: str, vocab_info: Any = None) -> MapDataset:
     is_answered = not (split.startswith("test") and row.labels and "tokens" not in row.columns)
     block = [_sample(row, number, is_answered=is_answered) for number in range(_BLOCK)]
-    return MapDataset(block, row.splits[split], list(row.labels) or None)
+    return MapDataset(block, row.splits[split], list(row.labels) or None, vocab_info)
 
 
 def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
     """What `load_dataset` gives; None for a name that is not in the table.
 
     Raises:
-        ValueError: there is no such split.
+        ValueError: there is no such split, or no such language.
     """
-    known = _ALIASES.get(str(name), str(name))
-    row = _TABLE.get(f"{known}/{part}" if part else known)
+    known = ALIASES.get(str(name), str(name))
+    of_all = TABLE.get(known)
+    row = TABLE.get(f"{known}/{part}") if part else of_all
+    if row is None and of_all is not None and of_all.languages:
+        row = of_all
+        if part not in row.languages:
+            message = f"Name parameter should be specified. Can be one of {[*row.languages, 'all_languages']}. "
+            raise ValueError(message)
     session = current()
     if row is None or session is None:
         return None
@@ -246,10 +171,15 @@ def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
     if wrong := [one for one in asked if one not in row.splits]:
         message = f'Invalid split "{wrong[0]}". Should be one of {list(row.splits)}.'
         raise ValueError(message)
-    session.note("dataset_stand_in", name=f"{known} ({part})" if part else known)
-    found = [_made(row, one) for one in asked]
+    told = f"{known} ({part})" if part else known
+    session.note("dataset_stand_in", name=told)
+    session.note("text_length_assumed" if LENGTH in row.assumed else "text_length_mean", name=told, length=row.length)
+    vocab_info = _vocabularies(row)
+    found = [_made(row, one, vocab_info) for one in asked]
     for one in found:
         one.name = known
+        if row.languages and not part:
+            one.new_data = one.data = [_in_all(row.languages, sample) for sample in one.data]
     return found[0] if len(found) == 1 else found
 
 

@@ -10,12 +10,13 @@ TRAINED = """
 import paddle
 from functools import partial
 from paddlenlp.datasets import load_dataset
-train, dev = load_dataset({name}, splits=["train", "{dev}"])
+train, dev = load_dataset({name}, splits=["{train}", "{dev}"])
 counts = len(train), len(dev)
 classes = train.label_list
 def convert(example, longest):
     text = example["{text}"]
-    words = text if isinstance(text, list) else text.split() if " " in text else list(text)
+    words = text if isinstance(text, list) else text.split("\\x02" if "\\x02" in text else None)
+    words = list(text) if len(words) == 1 else words
     return [1] * min(len(words), longest), {label}
 train = train.map(partial(convert, longest=64))
 def padded(rows):
@@ -34,29 +35,56 @@ for epoch in range(2):
 """
 ROWS = {
     "chnsenticorp": ("'chnsenticorp'", "dev", "text", "example['label']", 64, 1_200),
-    "lcqmc": ("'lcqmc'", "dev", "query", "example['label']", 11, 8_802),
+    "lcqmc": ("'lcqmc'", "dev", "title", "example['label']", 11, 8_802),
+    "bq_corpus": ("'bq_corpus'", "dev", "sentence1", "example['label']", 12, 10_000),
+    "paws-x": ("'paws-x'", "test", "sentence2", "0", 43, 2_000),
+    "msra_ner": ("'msra_ner'", "test", "tokens", "example['labels'][0]", 48, 3_442),
+    "peoples_daily_ner": ("'peoples_daily_ner'", "dev", "tokens", "example['labels'][0]", 47, 2_318),
+    "nlpcc14_sc": ("'nlpcc14_sc'", "test", "text", "example['label']", 60, 2_500),
+    "seabsa16": ("'seabsa16', 'phns'", "test", "text", "example['label']", 6, 529),
+    "cmrc2018": ("'cmrc2018'", "trial", "question", "example['answer_starts'][0]", 16, 1_002),
+    "drcd": ("'drcd'", "dev", "question", "0", 23, 3_524),
+    "dureader_robust": ("'dureader_robust'", "dev", "context", "0", 64, 1_417),
+    "xnli": ("'xnli', 'zh'", "dev", "hypothesis", "example['label']", 16, 2_490),
+    "couplet": ("'couplet'", "dev", "second", "0", 9, 999),
+    "squad": ("'squad'", "dev_v1", "question", "0", 10, 10_570),
+    "imdb": ("'imdb'", "test", "text", "example['label']", 64, 25_000),
+    "iwslt15": ("'iwslt15'", "test", "vi", "0", 25, 1_268),
+    "wmt14ende": ("'wmt14ende'", "dev-eval", "source", "0", 28, 3_000),
+    "ptb": ("'ptb'", "valid", "sentence", "0", 21, 3_370),
     "glue": ("'glue', 'mrpc'", "dev", "sentence1", "example['labels']", 22, 408),
     "clue": ("'clue', name='tnews'", "dev", "sentence", "example['label']", 22, 10_000),
-    "msra_ner": ("'msra_ner'", "test", "tokens", "example['labels'][0]", 48, 3_442),
-    "imdb": ("'imdb'", "test", "text", "example['label']", 64, 25_000),
 }
+"""Each of the twenty names: what is asked for, another split of it, a column, the class, and its length and samples."""
+
+
+def _trained(asked: str, dev: str, text: str, label: str) -> str:
+    train = "train_v1" if "squad" in asked else "train"
+    return TRAINED.format(name=asked, train=train, dev=dev, text=text, label=label)
 
 
 @pytest.fixture(scope="module")
 def traced(run_child):
-    sources = {
-        name: TRAINED.format(name=asked, dev=dev, text=text, label=label)
-        for name, (asked, dev, text, label, _, _) in ROWS.items()
-    }
+    sources = {name: _trained(asked, dev, text, label) for name, (asked, dev, text, label, _, _) in ROWS.items()}
     sources["own"] = (
         "def read(count):\n    for n in range(count):\n        yield {'text': 'abc', 'label': n % 2}\n"
-        + TRAINED.format(name="read, count=40, lazy=False", dev="x", text="text", label="example['label']").replace(
+        + _trained("read, count=40, lazy=False", "x", "text", "example['label']").replace(
             "train, dev = load_dataset(", "train = dev = load_dataset("
         )
     )
     counted = "words = {word for one in train for word in one['text']}\ncounts = 0, len(words)\n"
     sources["counted"] = sources["chnsenticorp"].replace("counts = len(train), len(dev)\n", counted)
-    sources["other"] = TRAINED.format(name="'nobody_knows_this'", dev="dev", text="text", label="0")
+    sources["other"] = _trained("'nobody_knows_this'", "dev", "text", "0")
+    sources["all languages"] = _trained("'xnli'", "dev", "premise", "example['label']").replace(
+        'example["premise"]', 'example["premise"]["fr"]'
+    )
+    vocabularies = (
+        "sizes = [len(open(one['filepath']).read().split()) for one in train.vocab_info.values()]\n"
+        "assert all(one['eos_token'] == '</s>' for one in train.vocab_info.values())\n"
+    )
+    sources["vocabularies"] = sources["iwslt15"].replace(
+        "counts = len(train), len(dev)\n", vocabularies + "counts = 0, sum(sizes)\n"
+    )
     return run_child("trace", sources)
 
 
@@ -67,7 +95,7 @@ def test_a_name_stands_in_by_its_columns_and_counts(traced, name):
     assert row["status"] == "ok", row["questions"]
     assert row["inputs"] == [f"int64[8, {length}]", "int64[8]"]
     assert "dataset_stand_in" in row["notes"]
-    assert dev > 0
+    assert dev * 4 * 4 < row["standing"]["parameters"] < (dev + 100) * 4 * 4, "the embedding has a row for each sample"
 
 
 def test_the_programs_own_reader_is_read(traced):
@@ -84,20 +112,39 @@ def test_a_vocabulary_that_is_counted_is_as_large_as_one_and_is_told_of(traced):
     assert "words_made_up" not in traced["chnsenticorp"]["notes"]
 
 
+def test_whether_a_length_is_published_or_assumed_is_told(traced):
+    assert "text_length_mean" in traced["chnsenticorp"]["notes"]
+    assert "text_length_assumed" in traced["dureader_robust"]["notes"]
+    assert "text_length_mean" not in traced["dureader_robust"]["notes"]
+
+
+def test_xnli_has_all_languages_where_none_is_asked_for(traced):
+    row = traced["all languages"]
+    assert (row["status"], row["inputs"]) == ("ok", ["int64[8, 20]", "int64[8]"])
+
+
+def test_vocabularies_that_come_with_it_have_their_published_sizes(traced):
+    """`Vocab.load_vocabulary(**train.vocab_info["en"])` found no file: a question stood there."""
+    rows = 17_191 + 7_709
+    assert rows * 4 * 4 < traced["vocabularies"]["standing"]["parameters"] < (rows + 100) * 4 * 4
+
+
 def test_another_name_needs_the_package_or_its_data(traced):
     assert traced["other"]["status"] == "needs_input"
 
 
 def test_every_row_makes_samples_of_its_columns():
     texts = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.patches.data.texts")
-    for name, row in texts._TABLE.items():
+    for name, row in texts.TABLE.items():
+        assert row.source, name
         for split in row.splits:
             data = texts._made(row, split)
             assert len(data) == row.splits[split], name
             sample = data[len(data) - 1]
             assert set(sample) <= set(row.columns.split()), name
             if row.labels and not split.startswith("test"):
-                found = {one.get("label", one.get("labels", [0])) for one in map(data.__getitem__, range(128))
+                samples = map(data.__getitem__, range(min(128, len(data))))
+                found = {one.get("label", one.get("labels", [0])) for one in samples
                          if not isinstance(one.get("labels"), list)}  # fmt: skip
                 assert found in (set(), set(range(len(row.labels)))), name
 
