@@ -322,7 +322,7 @@ class EstimateService:
             if batch is None and len(choice.trainings) == 1:
                 batch = scanned(facts, "ok").batch_size
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
-            notes = (*notes, *choice.notes, *narrowed(estimate.terms))
+            notes = (*notes, *choice.notes, *narrowed(estimate.terms), *choice.peak.notes)
             estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
             return widened(msgspec.structs.replace(estimate, stop=_told(trace, facts, behind=True)))
         if trace.status == "no_model":

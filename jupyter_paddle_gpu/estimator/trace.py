@@ -128,6 +128,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence = "trace"
     paddle_version: str = ""
     python: str = ""
+    allocator_flags: dict[str, str | int | float | bool] = {}
+    """What program and environment set of the flags of Paddle's allocator (`memory.allocator_flags`)."""
     model: str | None = None
     batch_size: int | None = None
     batch_from: tuple[BatchPlace, ...] = ()

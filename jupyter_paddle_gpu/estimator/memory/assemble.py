@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from ...devices.makers.registry import communication_range, context_range
 from ...domain.devices import Accelerator
 from ...domain.estimates import AliveTensor, Breakdown, DeviceTerms, Estimate, LayerMemory, Phase, TimelinePoint
+from ...domain.messages import Message
 from ..trace import Operation, Trace
-from . import evidence, overheads, replay
+from . import allocator_flags, evidence, overheads, replay
 from .allocator import aligned
 from .calibration import Calibration, Key, Range
 from .host import host_memory
@@ -17,7 +20,11 @@ from .reserved import Reserved, replay_changing, replay_reserved
 
 
 class Peak(msgspec.Struct, frozen=True, kw_only=True):
-    """The figures of a step on one target; `terms` and `reserved` on a GPU only."""
+    """The figures of a step on one target; `terms`, `reserved` and `notes` on its allocator on a GPU only.
+
+    Attributes:
+        counted: what Paddle's own figure has for a tensor of so many bytes.
+    """
 
     replayed: replay.Replay
     allocated: int
@@ -27,6 +34,8 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
     high: int
     reserved: int | None = None
     terms: DeviceTerms | None = None
+    notes: tuple[Message, ...] = ()
+    counted: Callable[[int], int] = replay.exact
 
 
 def cpu_peak(trace: Trace) -> Peak:
@@ -47,17 +56,19 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
 
     `breakdown.workspace` holds the kernels' transients and what the allocator keeps beyond what is in use.
     """
-    result = replay.replay(trace, size=aligned, workspace=_likely_workspace)
-    least = replay_reserved(trace, lambda operation: operation.workspace_low)
-    most = least
-    if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
-        most = replay_reserved(trace, lambda operation: operation.workspace_high)
-    changing = evidence.drawn(trace)
-    if changing:
-        most = max(most, replay_changing(trace, _likely_workspace), key=lambda one: one.mapped)
     context = context_range(
         accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
     )
+    room = max((accelerator.usable_bytes or accelerator.memory_bytes) - context.high, 0) if accelerator else 0
+    setup = allocator_flags.setup(trace.allocator_flags, trace.paddle_version, room=room)
+    result = replay.replay(trace, size=setup.counted, workspace=_likely_workspace)
+    least = replay_reserved(trace, lambda operation: operation.workspace_low, setup.new)
+    most = least
+    if any(operation.workspace_high != operation.workspace_low for operation in trace.operations):
+        most = replay_reserved(trace, lambda operation: operation.workspace_high, setup.new)
+    changing = evidence.drawn(trace)
+    if changing:
+        most = max(most, replay_changing(trace, _likely_workspace, setup.new), key=lambda one: one.mapped)
     between = communication_range(accelerator.vendor if accelerator else None, trace.devices or 1)
     terms = DeviceTerms(
         mapped_low=least.mapped,
@@ -70,14 +81,14 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
-    logs, low, high = _ends(trace, reserved, least, terms, spread)
+    logs, low, high = ((), spread.low, spread.high) if setup.arena else _ends(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
         terms,
         observations=spread.observations,
         jobs=spread.jobs,
         logs=len(logs),
         mixed_logs=len(set(logs) & set(evidence.MIXED)),
-        answered=0 if spread.observations or not evidence.ends(trace, reserved) else evidence.ANSWERED,
+        answered=0 if spread.observations or setup.arena or not evidence.ends(trace, reserved) else evidence.ANSWERED,
         changing_shapes=changing,
         batches_ahead=trace.batches_ahead,
     )
@@ -95,6 +106,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         high=high + _more_selected(trace),
         reserved=reserved,
         terms=terms,
+        notes=(*setup.notes, *allocator_flags.refusal(setup, least.refused or reserved)),
+        counted=setup.counted,
     )
 
 
@@ -153,7 +166,7 @@ def _flops(trace: Trace, phase: Phase) -> int:
 
 def answer(trace: Trace, peak: Peak) -> Estimate:
     """The whole answer of a traced step, but for what only the service knows (notes, device, seconds)."""
-    size = replay.exact if peak.terms is None else aligned
+    size = peak.counted
     flops = sum(operation.flops for operation in trace.operations)
     moved = sum(operation.bytes_moved for operation in trace.operations)
     curve: tuple[TimelinePoint, ...] = replay.timeline(trace, peak.replayed, size=size)

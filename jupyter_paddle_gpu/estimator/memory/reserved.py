@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from ..trace import Operation, Storage, Trace
-from .allocator import AutoGrowthBestFit, Block, driver_bytes
+from .allocator import Allocator, AutoGrowthBestFit, Block, driver_bytes
 
 MOST_STEPS = 4
 """Steps replayed at most; a step that reserves nothing new ends the replay."""
@@ -23,45 +23,59 @@ Kept = defaultdict[tuple[str, int], list[Block]]
 
 
 class Reserved(msgspec.Struct, frozen=True):
-    """The allocator after the replay: its peak use, what it reserved, what the driver mapped for that, and chunks."""
+    """The allocator after the replay: its peak use, what it reserved at most, what the driver mapped for that, how many
+    chunks it is, and what was refused (`Allocator`)."""
 
     allocated: int
     reserved: int
     mapped: int
     chunks: int
+    refused: int = 0
+
+    @classmethod
+    def of(cls, allocator: Allocator) -> Reserved:
+        """What an allocator came to."""
+        chunks = allocator.chunks
+        return cls(
+            allocator.peak_allocated, allocator.peak_reserved, driver_bytes(chunks), len(chunks), allocator.refused
+        )
 
 
-def replay_reserved(trace: Trace, workspace: Callable[[Operation], int]) -> Reserved:
+def replay_reserved(
+    trace: Trace, workspace: Callable[[Operation], int], new: Callable[[], Allocator] = AutoGrowthBestFit
+) -> Reserved:
     """Replay steps until nothing new is reserved, beginning with the first step of a training.
 
     In the first step neither gradients nor optimizer state are there; they come into being between and after the
     step's activations, which is what fragments the chunks of the steps that follow. A startup program makes them
     before it.
     """
-    allocator = AutoGrowthBestFit()
+    allocator = new()
     steps = _Steps(trace, [workspace(operation) for operation in trace.operations])
     kept: Kept = defaultdict(list)
     for number in range(MOST_STEPS):
-        before = allocator.reserved
+        before = allocator.peak_reserved
         kept = steps.run(allocator, kept, first=number == 0 and not trace.begins_whole)
-        if number and allocator.reserved == before:
+        if number and allocator.peak_reserved == before:
             break
-    return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
+    return Reserved.of(allocator)
 
 
-def replay_changing(trace: Trace, workspace: Callable[[Operation], int]) -> Reserved:
+def replay_changing(
+    trace: Trace, workspace: Callable[[Operation], int], new: Callable[[], Allocator] = AutoGrowthBestFit
+) -> Reserved:
     """Replay steps whose pictures have another size each (`SIDES`): chunks of one size are cut for the next.
 
     What grows with the pictures are activations, inputs and the kernels' transients; all else stays.
     """
-    allocator = AutoGrowthBestFit()
+    allocator = new()
     known: dict[float, _Steps] = {}
     kept: Kept = defaultdict(list)
     for number, side in enumerate(SIDES):
         if side not in known:
             known[side] = _Steps(*_shrunk(trace, workspace, side * side))
         kept = known[side].run(allocator, kept, first=number == 0 and not trace.begins_whole)
-    return Reserved(allocator.peak_allocated, allocator.reserved, driver_bytes(allocator.chunks), len(allocator.chunks))
+    return Reserved.of(allocator)
 
 
 def _shrunk(trace: Trace, workspace: Callable[[Operation], int], part: float) -> tuple[Trace, list[int]]:
@@ -92,7 +106,7 @@ class _Steps:
             if storage.end < self._end:
                 self._ends[storage.end].append(storage)
 
-    def run(self, allocator: AutoGrowthBestFit, kept: Kept, *, first: bool) -> Kept:
+    def run(self, allocator: Allocator, kept: Kept, *, first: bool) -> Kept:
         """One step; takes over what the step before kept and returns what this one keeps."""
         held = self._standing_now(allocator, kept, first)
         for moment in range(self._end):
@@ -112,7 +126,7 @@ class _Steps:
                     left[storage.kind, storage.bytes].append(allocator.allocate(storage.bytes))
         return left
 
-    def _standing_now(self, allocator: AutoGrowthBestFit, kept: Kept, first: bool) -> dict[int, tuple[Storage, Block]]:
+    def _standing_now(self, allocator: Allocator, kept: Kept, first: bool) -> dict[int, tuple[Storage, Block]]:
         """What is there before the step; what was kept for nobody is given back."""
         held: dict[int, tuple[Storage, Block]] = {}
         for storage in self._standing:

@@ -1,4 +1,7 @@
-"""Flags that only a Paddle for GPUs has: one for CPUs neither knows them nor keeps what a program sets."""
+"""Flags that are of a GPU alone: what a program sets, or its environment, of kernels and of the allocator.
+
+Of kernels' a Paddle for CPUs neither knows the flags nor keeps what a program sets.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,20 @@ BEGIN: dict[str, Any] = {
     LIMIT: 512,
 }  # fmt: skip
 """What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
+POOLS = frozenset((
+    "FLAGS_small_pool_size_in_mb", "FLAGS_small_pool_auto_growth_chunk_size_in_mb",
+    "FLAGS_large_pool_auto_growth_chunk_size_in_mb", "FLAGS_use_system_allocator", "FLAGS_eager_delete_tensor_gb",
+))  # fmt: skip
+"""Of the allocator's, those that it looks at whenever it is asked for memory."""
+MAKING = frozenset((
+    "FLAGS_allocator_strategy", "FLAGS_fraction_of_gpu_memory_to_use", "FLAGS_initial_gpu_memory_in_mb",
+    "FLAGS_reallocate_gpu_memory_in_mb", "FLAGS_gpu_memory_limit_mb", "FLAGS_auto_growth_chunk_size_in_mb",
+    "FLAGS_small_pool_pre_alloc_in_mb", "FLAGS_large_pool_pre_alloc_in_mb", "FLAGS_use_virtual_memory_auto_growth",
+    "FLAGS_use_cuda_managed_memory", "FLAGS_use_cuda_malloc_async_allocator", "FLAGS_use_auto_growth_v2",
+))  # fmt: skip
+"""Those by which it is made, with the first tensor: what a program sets later changes nothing."""
+READ_ONLY = frozenset(("FLAGS_free_idle_chunk", "FLAGS_free_when_no_cache_hit"))
+"""Those that the environment alone sets; `set_flags` refuses them (`PHI_DEFINE_EXPORTED_READONLY_bool`)."""
 _set: dict[str, Any] = {}
 
 
@@ -23,9 +40,10 @@ class GpuFlags:
     def __init__(self) -> None:
         self.close()
 
-    def put(self, flags: dict[str, Any]) -> None:
-        """`set_flags`."""
-        _set.update({name: value for name, value in flags.items() if name in BEGIN})
+    def put(self, flags: dict[str, Any], *, begun: bool) -> None:
+        """`set_flags`; `begun`: a tensor was made before."""
+        kept = BEGIN.keys() | POOLS if begun else BEGIN.keys() | POOLS | MAKING
+        _set.update({name: value for name, value in flags.items() if name in kept})
 
     def close(self) -> None:
         """Forget what was set."""
@@ -35,6 +53,12 @@ class GpuFlags:
 def value_of(name: str) -> Any:
     """What a flag is, by the program or by its environment, from which Paddle takes it."""
     return _set.get(name, os.environ.get(name, BEGIN[name]))
+
+
+def of_allocator(ledger: Ledger) -> dict[str, Any]:
+    """What was set of the allocator's flags, by the program or by the environment in which it began."""
+    named = POOLS | MAKING | READ_ONLY
+    return {name: value for name, value in {**ledger.environment, **_set}.items() if name in named}
 
 
 def of_convolutions(ledger: Ledger) -> tuple[bool, float]:

@@ -6,6 +6,7 @@ storage whose last reference goes away while `now == n` was last alive at operat
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -65,9 +66,13 @@ class Ledger:
         """By kernel, how its rule failed."""
         self.convolutions: dict[tuple[Any, Any], tuple[bool, float]] = {}
         """What flags say of convolutions (`kernels.gpu_flags`), by what the program has set."""
+        self.environment: dict[str, str] = {}
+        """Paddle's flags in the environment as it was when the first storage was made, and with it the allocator."""
 
     def allocate(self, size: int, op: str, shape: Shape, dtype: str) -> Storage:
         """A new storage, alive from the operation that runs now."""
+        if not self.records:
+            self.environment = {name: value for name, value in os.environ.items() if name.startswith("FLAGS_")}
         record = Record(size, self.now, self.kind, (op, self.layer), (shape, dtype))
         self.records.append(record)
         return Storage(self, record)

@@ -8,6 +8,7 @@ from typing import Any
 from ..eager.amp import Precision
 from ..eager.promotions import Promotions
 from ..eager.runtime import Runtime
+from ..kernels import gpu_flags
 from ..kernels.registry import rule_of
 from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
@@ -227,6 +228,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "status": "ok",
         "evidence": "trace",
         **versions(),
+        "allocator_flags": gpu_flags.of_allocator(runtime.ledger),
         "model": called.model or graphs.model,
         "batch_size": sizes[0] if sizes else None,
         "steps_per_epoch": loaders.steps_per_epoch(watch.updates),

@@ -20,6 +20,7 @@ from paddle.base import core, framework
 
 from .. import call_stack
 from ..eager.tensors import Tensors
+from ..kernels import gpu_flags
 from ..kernels.gpu_flags import GpuFlags
 from ..session import Session
 from ..undecided import absent_data
@@ -156,9 +157,11 @@ def _number(session: Session, original: Replacement, env: Any) -> int:
     return getattr(env, "_device_id", 0)
 
 
-def _flags(session: Session, original: Replacement, flags: Any) -> None:
+def _flags(runtime: Tensors, original: Replacement, flags: Any) -> None:
     """`set_flags`: a build without CUDA knows no flags of cuDNN's."""
-    session.of(GpuFlags).put(flags)
+    if not gpu_flags.READ_ONLY.isdisjoint(flags):
+        original(flags)  # every build refuses them
+    runtime.of(GpuFlags).put(flags, begun=bool(runtime.ledger.records))
     with contextlib.suppress(ValueError):
         original(flags)
 

@@ -1,0 +1,60 @@
+"""Flags of Paddle's allocator: what a program sets before its first tensor, or its environment, goes with the trace."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+SCRIPT = """
+import os, paddle
+{before}
+net = paddle.nn.Linear(8, 8)
+optimizer = paddle.optimizer.SGD(1e-3, parameters=net.parameters())
+{behind}
+for step in range(4):
+    net(paddle.rand([16, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SET = "paddle.set_flags({'FLAGS_auto_growth_chunk_size_in_mb': 64, 'FLAGS_small_pool_size_in_mb': 1})"
+SCRIPTS = {
+    "none": SCRIPT.format(before="", behind=""),
+    "before": SCRIPT.format(before=SET, behind=""),
+    "behind": SCRIPT.format(before="", behind=SET),
+    "environment": SCRIPT.format(before="os.environ['FLAGS_allocator_strategy'] = 'naive_best_fit'", behind=""),
+    "late environment": SCRIPT.format(before="", behind="os.environ['FLAGS_free_idle_chunk'] = '1'"),
+    "refused": SCRIPT.format(before="paddle.set_flags({'FLAGS_free_idle_chunk': True})", behind=""),
+}
+SENT = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+for name, source in json.load(sys.stdin).items():
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, "target": "gpu"})
+    print(json.dumps([name, [found["status"], found.get("allocator_flags"), (found.get("stop") or {}).get("line")]]))
+"""
+
+
+@pytest.fixture(scope="module")
+def sent(run_code):
+    return run_code(SENT, SCRIPTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("none", {}),
+        ("before", {"FLAGS_auto_growth_chunk_size_in_mb": 64, "FLAGS_small_pool_size_in_mb": 1}),
+        # The allocator is there by then; the pools' bound alone is looked at with every request.
+        ("behind", {"FLAGS_small_pool_size_in_mb": 1}),
+        ("environment", {"FLAGS_allocator_strategy": "naive_best_fit"}),
+        ("late environment", {}),
+    ],
+)
+def test_flags_go_with_the_trace_as_the_allocator_would_see_them(sent, name, found):
+    assert sent[name] == ["ok", found, None]
+
+
+def test_a_flag_that_the_environment_alone_sets_is_refused_as_by_paddle(sent):
+    assert sent["refused"] == ["would_stop", None, 3]
