@@ -40,16 +40,16 @@ OF_SCRIPT = {
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",
     ),
-    "Cell {cell}, line {line}, wants {wanted}, which an estimate does without; the training step does not need it.": (
+    "Cell {cell}, line {line}, wants {wanted}, which an estimate does without, but for the shape of its batches.": (
         Message(
             code="script",
-            text="Line {line} wants {wanted}, which an estimate does without; the training step does not need it.",
+            text="Line {line} wants {wanted}, which an estimate does without, but for the shape of its batches.",
         )
     ),
-    "An estimate does without the data of {data_set} (cell {cell}, line {line}); the training step does not need it.": (
+    "An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of its batches.": (
         Message(
             code="script",
-            text="An estimate does without the data of {data_set} (line {line}); the training step does not need it.",
+            text="An estimate does without the data of {data_set} (line {line}), but for the shape of its batches.",
         )
     ),
     "Cell {cell}, line {line} does something with a static graph (paddle.enable_static()) that is not followed, so "

@@ -110,19 +110,19 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_absent",
-            text="Cell {cell}, line {line}, wants {wanted}, which an estimate does without; the training step does not "
-            "need it.",
+            text="Cell {cell}, line {line}, wants {wanted}, which an estimate does without, but for the shape of its "
+            "batches.",
             hint="Have it where the job runs.",
         ),
         Message(
             code="data_absent_of_set",
-            text="An estimate does without the data of {data_set} (cell {cell}, line {line}); the training step does "
-            "not need it.",
+            text="An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of "
+            "its batches.",
             hint="Have it where the job runs.",
         ),
         Message(
             code="data_absent_unplaced",
-            text="An estimate does without {wanted}; the training step does not need it.",
+            text="An estimate does without {wanted}, but for the shape of its batches.",
             hint="Have it where the job runs.",
         ),
         Message(

@@ -196,7 +196,8 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
     try:
         if not size and (found := kinds(loader)):
             return _largest_kind(runtime, loader, found)
-        return size, _largest(runtime, loader, size, made(runtime, collated(runtime, loader, size)))
+        batch = _seen(made(runtime, collated(runtime, loader, size)))
+        return size, _largest(runtime, loader, size, batch)
     except (DownloadNeeded, OSError, NeededError, TypeError) as problem:
         if isinstance(problem, TypeError) and Unseen.__name__ not in str(problem):  # no part of a sample
             raise
@@ -208,6 +209,13 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
         said = None if getattr(loader.dataset, "is_loader", False) else size or None
         raise BatchNeeded(data.need(Need(name, "batch", "batch_unseen", cell, line, said))) from None
+
+
+def _seen(batch: Any) -> Any:
+    """The batch, unless nothing of it is known: modules beside the program go on behind a statement that lacks data."""
+    if isinstance(batch, Unseen):
+        raise NeededError(Need("", "batch", "batch_unseen", None, None, is_of_step=False))
+    return batch
 
 
 def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tuple[int, Any]:

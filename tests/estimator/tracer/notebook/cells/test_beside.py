@@ -12,8 +12,10 @@ sys.path.insert(0, sys.argv[1])
 import tracer
 
 for name, (folder, source) in json.load(sys.stdin).items():
+    sys.path[:] = [folder, *(one for one in sys.path if one != folder)]  # as the worker has it
     found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "folder": folder})
     row = {key: found.get(key) for key in ("status", "stop")}
+    row["notes"] = {one["code"]: one["params"] for one in found["notes"]}
     row["suggestions"] = [one.get("suggestion") for one in found["questions"]]
     print(json.dumps([name, {**row, "questions": [one["why"] for one in found["questions"]]}]))
 """
@@ -75,6 +77,50 @@ for ids, labels in loader:
     optimizer.clear_grad()
 """
 
+PICTURES = """
+import glob
+import paddle
+class Pictures(paddle.io.Dataset):
+    def __init__(self, transform):
+        self.files = glob.glob("absent/*.png")
+        self.pictures = [paddle.vision.image_load(one) for one in open(self.files[0]).readlines()]
+        self.transform = transform
+    def __getitem__(self, index):
+        return self.transform(self.pictures[index].copy())
+    def __len__(self):
+        return len(self.files)
+class Again(paddle.io.Dataset):
+    def __init__(self, other):
+        self.other, self.count = other, len(other)
+    def __getitem__(self, index):
+        return self.other[index % self.count]
+    def __len__(self):
+        return 300
+def three(picture):
+    one = paddle.vision.transforms.functional.to_tensor(picture.resize((16, 16)))
+    return one, one + 1, one + 2
+def collate(batch):
+    columns = list(zip(*batch))
+    return [paddle.stack(column) for column in columns]
+"""
+THREE = """
+import paddle
+from pictures_beside import Again, Pictures, collate, three
+loader = paddle.io.DataLoader(Again(Pictures(three)), batch_size=4, collate_fn=collate)
+def forever():
+    while True:
+        for one in enumerate(loader):
+            yield one
+model = paddle.nn.Conv2D(3, 2, 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+batches = forever()
+for step in range(4):
+    _, data = next(batches)
+    model(paddle.concat([one for one in data])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
 
 @pytest.fixture(scope="module")
 def traced(run_code, tmp_path_factory):
@@ -86,10 +132,12 @@ def traced(run_code, tmp_path_factory):
     (folder / "own_way_beside.py").write_text("try:\n    import absent_at_all\nexcept ImportError:\n    width = 4\n")
     (folder / "needing_beside.py").write_text("import absent_at_all\ndef width():\n    return absent_at_all.width()\n")
     (folder / "leaving_beside.py").write_text(LEAVING)
+    (folder / "pictures_beside.py").write_text(PICTURES)
     model = STEP.replace("Linear(4, 1)", "Linear({width}, 1)")
     cases = {
         "miscalled": MISCALLED,
         "samples": SAMPLES,
+        "three pictures": THREE,
         "not needed": f"import paddle\nfrom tables_beside import width\n{model.format(width='width(0)')}",
         "its own way": f"import paddle\nfrom own_way_beside import width\n{model.format(width='width')}",
         "needed": f"import paddle\nfrom needing_beside import width\n{model.format(width='width()')}",
@@ -136,3 +184,10 @@ def test_samples_of_unknown_content_are_one_question_for_their_batch(traced):
     row = traced["samples"]
     assert (row["status"], row["questions"]) == ("needs_input", ["batch_unseen"])
     assert row["suggestions"][0].startswith("int64[8,")
+
+
+def test_what_a_loader_gives_follows_from_modules_that_go_on_without_data(traced):
+    """Two were assumed, since nothing but a loop that stacks them tells how many pictures a sample has."""
+    row = traced["three pictures"]
+    assert (row["status"], row["questions"]) == ("ok", [])
+    assert row["notes"]["data_followed"]["batches"] == "loader=" + " ".join(["float32[4,3,16,16]"] * 3)
