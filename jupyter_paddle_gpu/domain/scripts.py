@@ -40,10 +40,10 @@ OF_SCRIPT = {
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",
     ),
-    "Cell {cell}, line {line}, wants {wanted}, which an estimate does without, but for the shape of its batches.": (
+    "Cell {cell}, line {line}, wants {wanted}, which an estimate does without.": (
         Message(
             code="script",
-            text="Line {line} wants {wanted}, which an estimate does without, but for the shape of its batches.",
+            text="Line {line} wants {wanted}, which an estimate does without.",
         )
     ),
     "An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of its batches.": (

@@ -110,8 +110,7 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_absent",
-            text="Cell {cell}, line {line}, wants {wanted}, which an estimate does without, but for the shape of its "
-            "batches.",
+            text="Cell {cell}, line {line}, wants {wanted}, which an estimate does without.",
             hint="Have it where the job runs.",
         ),
         Message(
@@ -122,7 +121,7 @@ NOTES: dict[str, Message] = {
         ),
         Message(
             code="data_absent_unplaced",
-            text="An estimate does without {wanted}, but for the shape of its batches.",
+            text="An estimate does without {wanted}.",
             hint="Have it where the job runs.",
         ),
         Message(

@@ -52,4 +52,4 @@ def test_what_comes_behind_absent_data_is_said_not_to_have_run():
     at = {"cell": 1, "line": 18, "wanted": "no_such_module"}
     said = note(TracedNote(code="data_absent", params={**at, "hides": 1})).render()
     assert said.startswith("no_such_module is not on this machine (cell 1, line 18)")
-    assert "but for the shape of its batches" in note(TracedNote(code="data_absent", params=at)).render()
+    assert "which an estimate does without." in note(TracedNote(code="data_absent", params=at)).render()
