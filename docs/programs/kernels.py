@@ -99,6 +99,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
         f"reads numbers of argument {', '.join(str(index + 1) for index in value)} where it is a tensor"
     ),
     "sized_here": lambda value: "",  # said by `result`, or nothing on a CPU
+    "keeps_sizes": lambda value: "is built once for a pattern of sizes",
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
     "refused_empty": lambda value: (

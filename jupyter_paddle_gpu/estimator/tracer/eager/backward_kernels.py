@@ -38,13 +38,14 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
         raise running().refused(ValueError(said))
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
-    _fill_zeros(ledger, step, environment, gradient)
+    if rule.fills_zeros:
+        _fill_zeros(ledger, step, environment, gradient)
     operands = [_present(slots, environment) for slots in step.takes]
     if rule.refuses is not None and (problem := rule.refuses(step.attrs, operands, _unknown)) is not None:
         raise running().refused(problem)
     for index, position in step.inplace.items():
-        meta = next((gradient.metas[slot] for slot in step.gives[index]), None)
-        if meta is not None and _is_overwritable(step, index, environment, meta):
+        first = next((gradient.metas[slot] for slot in step.gives[index]), None)
+        if first is not None and _is_overwritable(step, index, environment, first):
             lay_out(ledger, operands[position][0])
     results: list[list[Array]] = []
     for index, slots in enumerate(step.gives):
@@ -52,13 +53,16 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
         for position, slot in enumerate(slots):
             if rule.only_wanted and slot not in gradient.outgoing.values():
                 continue
-            array = _view(ledger, step, environment, gradient.metas[slot])
+            meta = gradient.metas[slot]
+            array = None if rule.view is None else _view(ledger, step, environment, meta)
             if array is None:
-                shape, dtype = _meta(ledger, step, operands, Place(index, position, gradient.metas[slot]))
-                array = _overwrite(step, index, environment, (shape, dtype))
+                if rule.result is not None:
+                    meta = _meta(ledger, step, operands, Place(index, position, meta))
+                array = _overwrite(step, index, environment, meta)
                 if array is None:
-                    array = allocate(ledger, shape, dtype, step.name)
-                    array.rows = looked_up(step, gradient.metas[slot], operands)
+                    array = allocate(ledger, *meta, step.name)
+                    if rule.gives_rows:
+                        array.rows = looked_up(step, gradient.metas[slot], operands)
             environment[slot] = array
             made.append(array)
         results.append(made)
@@ -82,8 +86,6 @@ def _present(slots: tuple[int, ...], environment: Environment) -> list[Array]:
 
 def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient) -> None:
     """EagerUtils::FillZeroForEmptyGradInput: absent incoming gradients become zeros for some kernels."""
-    if not step.rule.fills_zeros:
-        return
     for slots in step.takes:
         for slot in slots:
             if environment.get(slot) is None and slot in gradient.metas:
@@ -92,8 +94,6 @@ def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradie
 
 
 def _view(ledger: Ledger, step: GradStep, environment: Environment, meta: Meta) -> Array | None:
-    if step.rule.view is None:
-        return None
     name = next((name for name in _INCOMING if name in step.operand_names), step.operand_names[0])
     operand = step.operands[step.operand_names.index(name)]
     source = environment.get(operand) if isinstance(operand, int) else None
@@ -105,9 +105,8 @@ def _view(ledger: Ledger, step: GradStep, environment: Environment, meta: Meta) 
 
 
 def _meta(ledger: Ledger, step: GradStep, operands: Arrays, place: Place) -> Meta:
-    """Shape and type of a result, by the kernel's rule; without one, or where it fails, as the program builder says."""
-    if step.rule.result is None:
-        return place.meta
+    """Shape and type of a result, by the kernel's rule; where that fails, as the program builder says."""
+    assert step.rule.result is not None
     try:
         return step.rule.result(step.attrs, operands, place) or place.meta
     except Exception as problem:

@@ -10,7 +10,7 @@ from paddle.base import core
 from .. import call_stack
 from ..kernels.registry import rule_of
 from ..kernels.rules import Arrays, Meta, Place, Rows, Strides
-from ..memory.arrays import ORIGINAL, Array, State, allocate, known_state, new_tensor
+from ..memory.arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, new_tensor
 from ..memory.dtypes import name_of
 from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
@@ -60,9 +60,9 @@ class Call:
             self._run(step)
         self.template.is_checked = True
         result = self._wrap(self.template.returned, values, ())
-        given = (step.attrs[key] for step in self.template.steps for key in ("value", "min") if key in step.attrs)
-        number = next(given, None)
-        self.runtime.of(Choices).follow(name, self.states, result, number)
+        choice = rule_of(name.rstrip("_")).choice
+        if choice is not None:
+            self.runtime.of(Choices).follow(choice, self.states, result, self.template.number)
         return result
 
     def _find_shapes(self, name: str, values: Value | None) -> None:
@@ -115,7 +115,8 @@ class Call:
             self._lay_out(step, range(len(step.operands)))
         elif rule.lays_out and not self.runtime.reads_by_brackets:
             self._lay_out(step, rule.lays_out)
-        operands = [gather(slots, self.environment) for slots in step.takes]
+        environment, metas = self.environment, self.template.metas
+        operands = [[environment[slot] for slot in slots if slot in environment] for slots in step.takes]
         if rule.refuses is not None or rule.reads_as:
             refusals.check(self.runtime, rule, step.attrs, operands, types=not self.template.is_checked)
         if step.gradient is not None and step.inplace:
@@ -124,8 +125,7 @@ class Call:
         for index, slots in enumerate(step.gives):
             made = []
             for position, slot in enumerate(slots):
-                array = self._result(step, Place(index, position, self.template.metas[slot]), slot, operands)
-                self.environment[slot] = array
+                array = environment[slot] = self._result(step, Place(index, position, metas[slot]), slot, operands)
                 made.append(array)
             results.append(made)
         costs.account(self.ledger, operation, step, operands, results)
@@ -183,14 +183,16 @@ class Call:
         except Exception as problem:
             self.ledger.failed(step.name, problem)
         shape, dtype = meta
-        return allocate(self.ledger, tuple(max(size, 0) for size in shape), dtype, step.name, more)
+        if shape and min(shape) < 0:
+            shape = tuple(max(size, 0) for size in shape)
+        return allocate(self.ledger, shape, dtype, step.name, more)
 
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
         saved, shapes = {}, {}
-        for slot in gradient.taken:
+        for slot in gradient.reads:
             array = self.environment.get(slot)
-            if array is None or slot in gradient.incoming.values():
+            if array is None:
                 continue
             if slot in gradient.saved:
                 saved[slot] = array
@@ -215,14 +217,13 @@ class Call:
         if structure is None:
             return None
         array = self.environment[structure]
-        target = _overwritten(structure, self.template)
+        target = self.template.overwritten(structure)
         value = None if values is None else (Part(values, path) if path else values)
         if target is None:
             if value is not None:
                 array.value = value
             tensor = new_tensor(array, stop_gradient=structure not in self.nodes)
-            state = known_state(tensor)
-            assert state is not None
+            state = tensor.__dict__[ATTRIBUTE]
         else:
             tensor, state = self.tensors[target], self.states[target]
             state.writes += 1
@@ -239,11 +240,6 @@ class Call:
         return tensor
 
 
-def gather(slots: tuple[int, ...], environment: dict[int, Array]) -> list[Array]:
-    """The arrays of an operand that are there."""
-    return [array for slot in slots if (array := environment.get(slot)) is not None]
-
-
 def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
     """(the arguments with `Argument`s for tensors, which are collected; a hashable key)."""
     if type(node) in _PLAIN:
@@ -253,11 +249,10 @@ def encode(node: Any, tensors: list[Any]) -> tuple[Any, Any]:
         place = len(tensors) - 1  # more are the samples of a large batch, put together by `paddle.stack`
         return (_ARGUMENTS[place] if place < len(_ARGUMENTS) else Argument(place)), "T"
     if isinstance(node, (list, tuple)):
-        made, key = [], []
-        for item in node:
-            one, its = (item, item) if type(item) in _PLAIN else encode(item, tensors)
-            made.append(one)
-            key.append(its)
+        made, key = list(node), list(node)
+        for place, item in enumerate(node):
+            if type(item) not in _PLAIN:
+                made[place], key[place] = encode(item, tensors)
         return (made if isinstance(node, list) else tuple(made)), tuple(key)
     if isinstance(node, dict):
         encoded = {name: encode(item, tensors) for name, item in node.items()}
@@ -311,16 +306,3 @@ def _match(structure: Any, result: Any, found: dict[int, Meta]) -> None:
             _match(part, value, found)
     elif structure is not None:
         found[structure] = (tuple(result.shape), name_of(result.dtype))
-
-
-def _overwritten(slot: int, template: Template) -> int | None:
-    """The argument whose tensor object a returned slot is, for an operator that works in place."""
-    if slot < template.arguments:
-        return slot
-    for step in template.steps:
-        for index, operand in step.inplace.items():
-            if step.results[index] == slot:
-                source = step.operands[operand]
-                if isinstance(source, int) and source < template.arguments:
-                    return source
-    return None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..kernels.rules import Arrays, Strides, one_each
+from math import prod
+
+from ..kernels.rules import Arrays, Strides, no_range, nothing, one_each
+from ..memory.dtypes import SIZE
 from ..memory.ledger import Ledger, Operation
 from ..program.templates import GradStep, Step
 
@@ -20,16 +23,17 @@ def account(ledger: Ledger, operation: Operation, step: Step | GradStep, operand
     is_copied = rule.strides is not Strides.READ
     for group in operands:
         for array in group:
-            size = array.nbytes
+            size = prod(array.shape) * SIZE[array.dtype]
             moved += size
             if is_copied and array.storage is not None and not array.is_contiguous:
                 copies += size
     overwritten = step.inplace if isinstance(step, Step) else ()
     for index, group in enumerate(results):
         for array in group:
-            moved += array.nbytes
+            size = prod(array.shape) * SIZE[array.dtype]
+            moved += size
             if index in overwritten and array.storage is not None and not array.is_contiguous:
-                copies += array.nbytes
+                copies += size
     operation.bytes_moved = 2 * copies + moved
     operation.workspace_cpu = operation.workspace_low = operation.workspace_high = copies
     try:
@@ -38,8 +42,10 @@ def account(ledger: Ledger, operation: Operation, step: Step | GradStep, operand
         ledger.failed(step.name, problem)
         operation.flops = one_each(step.attrs, operands, results)
     try:
-        operation.workspace_cpu += rule.workspace(step.attrs, operands, results)
-        low, high = rule.gpu(step.attrs, operands, results)
-        operation.workspace_low, operation.workspace_high = copies + low, copies + high
+        if rule.workspace is not nothing:
+            operation.workspace_cpu += rule.workspace(step.attrs, operands, results)
+        if rule.gpu is not no_range:
+            low, high = rule.gpu(step.attrs, operands, results)
+            operation.workspace_low, operation.workspace_high = copies + low, copies + high
     except Exception as problem:
         ledger.failed(step.name, problem)

@@ -13,7 +13,6 @@ from math import ceil
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
-from ..kernels.registry import rule_of
 from ..kernels.rules import Choice
 from ..memory.arrays import State, known_state
 from .marks import MARKS_ALONE, Marks
@@ -74,10 +73,9 @@ class Choices:
         share = known.most if self.way == MOST else known.expected
         return min(most, max(1, ceil(share * most))), known.classes
 
-    def follow(self, name: str, states: list[State], result: Any, number: Any = None) -> None:
+    def follow(self, choice: Choice, states: list[State], result: Any, number: Any = None) -> None:
         """What is known of the choice goes on to an operator's result; `number`: what it fills the result with."""
-        choice = rule_of(name.rstrip("_")).choice
-        if choice is None or (choice in MARKS_ALONE and not self.marks.counts):
+        if choice in MARKS_ALONE and not self.marks.counts:
             return
         found = [known_state(one) for one in (result if isinstance(result, (list, tuple)) else [result])]
         made = [state for state in found if state is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import paddle
@@ -40,18 +40,23 @@ class Runtime(Tensors):
         if self.before_call is not None:
             self.before_call()
         states = [self.state(tensor) for tensor in tensors]
-        if len(tensors) > 1 and (plain := self._sizes(name, args, kwargs)) is not None:
+        numbers = rule_of(name).numbers
+        may_be_sizes = len(tensors) > 1 and (numbers or tuple in map(type, key))  # as which a list is encoded
+        if may_be_sizes and (plain := self._sizes(name, args, kwargs, numbers)) is not None:
             return self.call(name, function, *plain)
-        if any(state.array.rows is not None for state in states):
+        metas = [(state.array.shape, state.array.dtype) for state in states]
+        are_sparse = [state.array.rows is not None for state in states]
+        if True in are_sparse:
             made = sparse_gradients.answer(self.ledger, name, args, tensors, states)
             if made is not None:
                 return made
-        metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
+            metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
         recording = framework.global_var._dygraph_tracer_._has_grad
         wants = [
             recording and not tensor.stop_gradient and (state.array.dtype in FLOATING or state.node is not None)
             for tensor, state in zip(tensors, states, strict=True)
         ]
+        flows = True in wants
         signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
@@ -62,18 +67,18 @@ class Runtime(Tensors):
             if plain is None:
                 raise
             return self._with_numbers(name, function, plain, kwargs, problem)
-        if name.endswith("_") and any(wants) and wants != (more := overwritten_too(template, wants)):
+        if flows and name.endswith("_") and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
-        if name.endswith("_") and any(wants):
+        if flows and name.endswith("_"):
             check_leaves(self, template, tensors, states, wants)
         values = None
-        if not any(wants) and all(state.array.value is not None for state in states):
+        if not flows and all(state.array.value is not None for state in states):
             given = values_of(encoded, states), values_of(encoded_kwargs, states)
             values = Computed(function, *given, draws=rule_of(name).draws)
         return Call(self, template, tensors, states).run(name, values)
 
-    def _sizes(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any] | None:
+    def _sizes(self, name: str, args: Any, kwargs: Any, numbers: Mapping[int, Number]) -> tuple[Any, Any] | None:
         """The arguments with known tensors as numbers: those of a list of sizes, which are beside numbers there, and
         those that stand for an attribute.
 
@@ -81,7 +86,6 @@ class Runtime(Tensors):
         """
         if self.evaluate is None:
             return None
-        numbers = rule_of(name).numbers
         changed, named = list(args), kwargs
         for place, arg in enumerate(args):
             if place in numbers:

@@ -63,8 +63,11 @@ def reset(runtime: Tensors, original: Any) -> None:
 
 def versions(saved: dict[int, Any]) -> dict[int, int]:
     """How often what is saved has been written over, by slot; hooks keep what they like."""
-    arrays = ((slot, item) for slot, item in saved.items() if not isinstance(item, Packed))
-    return {slot: array.storage.version for slot, array in arrays if array.storage is not None}
+    return {
+        slot: item.storage.version
+        for slot, item in saved.items()
+        if type(item) is not Packed and item.storage is not None
+    }
 
 
 def unpacked(runtime: Tensors, saved: dict[int, Any], before: dict[int, int]) -> dict[int, Array | None]:

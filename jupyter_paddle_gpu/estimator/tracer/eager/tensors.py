@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from ..memory.arrays import Array, Shape, State, adopt, allocate, known_state, lay_out, new_tensor
+from ..memory.arrays import ATTRIBUTE, Array, Shape, State, adopt, allocate, lay_out, new_tensor
 from ..memory.ledger import Ledger
 from ..memory.values import Value
 from ..program.inference import Inference
@@ -46,7 +46,7 @@ class Tensors(Session):
 
     def state(self, tensor: Any) -> State:
         """What we know about a tensor; one that we never saw is adopted."""
-        return known_state(tensor) or adopt(tensor, self.ledger)
+        return tensor.__dict__.get(ATTRIBUTE) or adopt(tensor, self.ledger)
 
     def create(self, name: str, shape: Shape, dtype: str, value: Value | None = None, kind: str | None = None) -> Any:
         """A fresh tensor, made by an operation of its own."""

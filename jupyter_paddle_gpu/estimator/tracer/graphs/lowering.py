@@ -13,7 +13,7 @@ from typing import Any
 
 from paddle.base import core
 
-from ..program.reader import Reader
+from ..program.reader import Declared, Reader
 from ..program.templates import Operand, Step, slots_of
 from .low_precision import NO_CAST, OUT_OF_PLACE, retype
 from .rebuilding import constant, twin
@@ -89,7 +89,7 @@ class _Whole(Reader):
     """Reads a whole program instead of one call."""
 
     def __init__(self, stays: frozenset[str] | None, constants: dict[str, Any] | None) -> None:
-        super().__init__([], None)
+        super().__init__([], None, Declared())
         self._known = {} if constants is None else constants
         self._stays = stays
         self.passing: set[int] = set()

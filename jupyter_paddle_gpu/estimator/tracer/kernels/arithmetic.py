@@ -138,7 +138,7 @@ OPERATORS = (
     Operator(
         "add",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=True, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -151,7 +151,7 @@ OPERATORS = (
     Operator(
         "subtract",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=True, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,

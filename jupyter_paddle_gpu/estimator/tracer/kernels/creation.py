@@ -82,7 +82,9 @@ OPERATORS = (
         Rule(strides=Strides.KEPT, flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS),
     ),
     Operator("arange", "its shape is its value", Rule(flops=nothing, counts_up=True)),
-    Operator("gaussian uniform", "random numbers are drawn in each step", Rule(flops=nothing, draws=True)),
+    Operator(
+        "gaussian uniform", "random numbers are drawn in each step", Rule(flops=nothing, draws=True, keeps_sizes=True)
+    ),
     Operator("bernoulli poisson randint randperm", "random numbers are drawn in each step", Rule(draws=True)),
     Operator(
         "multinomial",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
-import paddle
 from paddle import _C_ops
 
 from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import call
 from ..memory.values import Computed, Value
+from .gpu_flags import is_on
 from .rules import (
     AXES,
     LISTED_AXES,
@@ -42,7 +42,7 @@ def _by_stride_kernels(view: View) -> View:
 
     @wraps(view)
     def seen(source: Array, shape: Shape, attrs: Attributes) -> Shape | None:
-        return view(source, shape, attrs) if any(paddle.get_flags(_STRIDED).values()) else None
+        return view(source, shape, attrs) if is_on(_STRIDED) else None
 
     return seen
 

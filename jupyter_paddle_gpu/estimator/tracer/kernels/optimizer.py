@@ -42,18 +42,22 @@ _SPARSE = "`phi/kernels/selected_rows`; 162 steps, each within 8 bytes (`test_sp
 _FORMULA = "operations counted in its formula"
 
 OPERATORS = (
-    Operator("sgd_", f"{_SPARSE}; {_FORMULA}", Rule(flops=per_element(2), amp=Amp.NEVER, sparse=Sparse.USUAL)),
+    Operator(
+        "sgd_",
+        f"{_SPARSE}; {_FORMULA}",
+        Rule(flops=per_element(2), amp=Amp.NEVER, sparse=Sparse.USUAL, keeps_sizes=True),
+    ),
     Operator(
         "momentum_",
         f"{_SPARSE}; {_FORMULA}",
-        Rule(flops=per_element(4), workspace=_of_rows(1), amp=Amp.NEVER, sparse=Sparse.USUAL),
+        Rule(flops=per_element(4), workspace=_of_rows(1), amp=Amp.NEVER, sparse=Sparse.USUAL, keeps_sizes=True),
     ),
     Operator(
         "adam_",
         f"{_SPARSE}; {_FORMULA}",
-        Rule(flops=per_element(12), workspace=_merged_once, amp=Amp.NEVER, sparse=Sparse.USUAL),
+        Rule(flops=per_element(12), workspace=_merged_once, amp=Amp.NEVER, sparse=Sparse.USUAL, keeps_sizes=True),
     ),
-    Operator("adamw_", _FORMULA, Rule(flops=per_element(14), amp=Amp.NEVER)),
+    Operator("adamw_", _FORMULA, Rule(flops=per_element(14), amp=Amp.NEVER, keeps_sizes=True)),
     Operator("adagrad_", f"{_SPARSE}: the rows and their squares", Rule(workspace=_of_rows(2), sparse=Sparse.USUAL)),
     Operator("rmsprop_", _SPARSE, Rule(workspace=_of_rows(1), sparse=Sparse.USUAL)),
     Operator(

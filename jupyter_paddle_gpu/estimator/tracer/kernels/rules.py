@@ -179,8 +179,7 @@ class Asked(Enum):
     """So too, with the first operand's first entry alone: the kernel fills a result of all before it looks at a number
     (seconds and gigabytes of a large batch), and no check hangs on how many there are."""
     TYPE_OF_ONE = auto()
-    """Called with one tensor, once for each of its types: of shapes and attributes the builder says what eager mode
-    says. Else as `EACH_CALL`."""
+    """Called with one tensor, once for each type: of the rest the builder says as much. Else as `EACH_CALL`."""
     TYPES_OF_TWO = auto()
     """Called with two tensors, once for each pair of types."""
     TYPES_ALONE = auto()
@@ -264,8 +263,7 @@ class Rule:
     builder_reads: tuple[Any, ...] = ()
     """Attributes that the program builder takes behind those of eager mode; it crashes where they are not given."""
     numbers: Mapping[int, Number] = field(default_factory=dict)
-    """Arguments that are attributes and may be tensors, by their places: eager mode reads those, the program builder
-    leaves what hangs on them open."""
+    """Attributes that may be tensors, by place: eager mode reads those, the builder leaves what hangs on them open."""
 
     # Results
     result: Result | None = None
@@ -284,6 +282,8 @@ class Rule:
     """A result of open shape has up to a row for each element, however long a row is."""
     value: Callable[[list[Array]], Value | None] | None = None
     """Numbers of the result that are known though an operand's are not."""
+    keeps_sizes: bool = False
+    """Sizes of its results are its operands' own, compared with each other and with one alone (`program/patterns`)."""
     only_wanted: bool = False
     """Results that nobody wants are not allocated, though the program builder shows them."""
     refused: str = ""

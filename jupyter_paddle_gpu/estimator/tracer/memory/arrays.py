@@ -23,7 +23,7 @@ from .values import Known, Value
 ATTRIBUTE = "_traced_state"
 _DENSE = core.VarDesc.VarType.DENSE_TENSOR
 _TENSOR: Any = core.eager.Tensor
-_fill: Any = getattr(paddle, "original_init", _TENSOR.__init__)
+fill: Any = getattr(paddle, "original_init", _TENSOR.__init__)
 """The constructor that Paddle wraps to take devices as well, which takes longer than what it wraps."""
 Shape = tuple[int, ...]
 
@@ -155,14 +155,14 @@ def new_tensor(array: Array, stop_gradient: bool = True) -> Any:
 
 def stand_for(tensor: Any, array: Array, name: str = "") -> None:
     """Have a tensor that nothing was made of yet stand for the array."""
-    _fill(tensor, VAR_TYPE[array.dtype], list(array.shape), name, _DENSE, False)
+    fill(tensor, VAR_TYPE[array.dtype], list(array.shape), name, _DENSE, False)
     setattr(tensor, ATTRIBUTE, State(array))
 
 
 def without_memory(shape: Shape, dtype: str) -> Any:
     """A `paddle.Tensor` that Paddle itself knows to have no memory: a kernel that reads it raises."""
     tensor = _TENSOR.__new__(_TENSOR)
-    _fill(tensor, VAR_TYPE[dtype], list(shape), "", _DENSE, False)
+    fill(tensor, VAR_TYPE[dtype], list(shape), "", _DENSE, False)
     ORIGINAL["_clear_data"](tensor)
     return tensor
 
@@ -195,18 +195,24 @@ def adopt(tensor: Any, ledger: Ledger) -> State:
         kind = "parameters" if tensor.persistable else "inputs"
         if tensor.persistable and ledger.phase == "update":
             kind = "optimizer_state"
-        with ledger.allocating(kind):
-            array = allocate(ledger, shape, dtype, "data")
+        array = _allocated(ledger, shape, dtype, "data", kind)
         if not tensor.persistable:
             array.value = Known(ORIGINAL["detach"](tensor))
     elif not tensor.persistable and ledger.kind != "optimizer_state":  # `create_variable`: nothing is in it yet
         array = Array(None, shape, contiguous_strides(shape), dtype)
     else:
-        with ledger.allocating("optimizer_state" if ledger.kind == "optimizer_state" else "parameters"):
-            array = allocate(ledger, shape, dtype, "parameter")
+        kind = "optimizer_state" if ledger.kind == "optimizer_state" else "parameters"
+        array = _allocated(ledger, shape, dtype, "parameter", kind)
     state = State(array)
     setattr(tensor, ATTRIBUTE, state)
     return state
+
+
+def _allocated(ledger: Ledger, shape: Shape, dtype: str, op: str, kind: str) -> Array:
+    array = allocate(ledger, shape, dtype, op)
+    if array.storage is not None:
+        array.storage.record.kind = kind
+    return array
 
 
 ORIGINAL: dict[str, Any] = {}

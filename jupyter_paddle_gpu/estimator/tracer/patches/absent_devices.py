@@ -22,6 +22,7 @@ from ..session import Session
 CAPABILITY = (8, 0)
 """Of the cards that an estimate for a GPU means, where the program asks; most that train are of it or later."""
 
+_flags: Any = core.globals
 _LEAVING = frozenset(("exit", "_exit", "quit"))
 _CATCHING = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
@@ -31,9 +32,26 @@ def flag_values(session: Session, original: Callable[..., Any], flags: Any) -> A
     asked = [flags] if isinstance(flags, str) else list(flags)
     there = {name: gpu_flags.value_of(name) for name in asked if name in gpu_flags.BEGIN}
     if session.target != "gpu" or not there:
-        return original(flags)
+        return session.of(ToldFlags).values(original, asked) if isinstance(flags, str) else original(flags)
     rest = [name for name in asked if name not in there]
     return {**there, **(original(rest) if rest else {})}
+
+
+class ToldFlags:
+    """Flags that a run was told once: whether one may be told takes Paddle fifty times as long as the flag itself, and
+    its layers ask in each call."""
+
+    def __init__(self) -> None:
+        self._names: set[str] = set()
+
+    def values(self, original: Callable[..., Any], asked: list[str]) -> dict[str, Any]:
+        """What `get_flags` says of one flag."""
+        name = asked[0]
+        if name in self._names:
+            return {name: _flags()[name]}
+        told: dict[str, Any] = original(name)
+        self._names.add(name)
+        return told
 
 
 class Asked(NamedTuple):

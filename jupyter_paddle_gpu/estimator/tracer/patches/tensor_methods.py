@@ -22,6 +22,7 @@ from ..memory.arrays import (
     State,
     allocate,
     contiguous_strides,
+    fill,
     known_state,
     new_tensor,
     stand_for,
@@ -35,6 +36,7 @@ from ..undecided import tensor_values
 from .patch import Patch
 
 _T = core.eager.Tensor
+_TYPE = core.VarDesc.VarType
 Method = Callable[..., Any]
 
 
@@ -132,6 +134,9 @@ def _share_buffer_to(runtime: Runtime, original: Any, tensor: Any, target: Any) 
 def _made(runtime: Runtime, original: Any, tensor: Any, *args: Any, **kwargs: Any) -> None:
     """`core.eager.Tensor(value=tensor, …)`: another name for what lies on the device already (InitTensorWithTensor in
     pybind/eager.cc), as gradients in float32 are made that fleet keeps beside a parameter (`main_grad`)."""
+    if args and not kwargs and type(args[0]) is _TYPE:  # nearly all: parameters, and what optimizers keep
+        fill(tensor, *args)
+        return
     value = kwargs.get("value", args[0] if args else None)
     state = known_state(value) if isinstance(value, paddle.Tensor) else None
     if state is None:

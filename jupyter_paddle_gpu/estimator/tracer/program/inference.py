@@ -16,8 +16,9 @@ from ..memory.dtypes import FLOATING, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
 from .asking import Types, refusal, refused_type
+from .patterns import is_made_of, pattern_of, pattern_of_draw, redrawn, resized
 from .precision import retyped
-from .reader import Reader
+from .reader import Declared, Reader
 from .scratch import Scratch
 from .templates import Gradient, Template
 
@@ -52,6 +53,9 @@ class Inference:
         self._cache: dict[Any, Template] = {}
         self._taken: set[Any] = set()
         """Functions of which types tell whether eager mode takes them, with those that it has taken."""
+        self._by_pattern: dict[Any, tuple[Template, tuple[int, ...]]] = {}
+        """Of operators that keep sizes what was built first, with the sizes that it was built for."""
+        self._declared = Declared()
         self._scratch = Scratch()
 
     def template(
@@ -71,8 +75,33 @@ class Inference:
         except TypeError:  # an unhashable argument: not cached
             return self._new(name, call, metas, wants)
         if found is None:
-            found = self._cache[key] = self._new(name, call, metas, wants)
+            keeps_sizes = rule_of(name).keeps_sizes
+            made = self._of_pattern(key, call, metas, wants) if keeps_sizes else self._new(name, call, metas, wants)
+            found = self._cache[key] = made
         return found
+
+    def _of_pattern(
+        self, key: Any, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
+    ) -> Template:
+        """The template of a call whose sizes are equal where those of another one are."""
+        is_low, (name, args, kwargs, _, wanted) = key
+        alike: Any
+        if metas:
+            pattern, sizes = pattern_of(metas)
+            alike = is_low, name, args, kwargs, pattern, wanted
+        elif (drawn := pattern_of_draw(args)) is not None:
+            sizes, alike = args[0], (is_low, name, drawn, kwargs)
+        else:
+            return self._new(name, call, metas, wants)
+        if alike in self._by_pattern:
+            template, before = self._by_pattern[alike]
+            if not metas:
+                return redrawn(template, sizes)
+            return resized(template, dict(zip(before, sizes, strict=True)), (call, metas, wants))
+        template = self._new(name, call, metas, wants)
+        if is_made_of(template, sizes):
+            self._by_pattern[alike] = template, sizes
+        return template
 
     def _new(
         self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
@@ -150,7 +179,7 @@ class Inference:
         first = block.num_ops()
         function, args, kwargs = call
         returned = function(*_fill(args, values), **_fill(kwargs, values))
-        reader = Reader(values, returned)
+        reader = Reader(values, returned, self._declared)
         for operation in block.ops[first:]:
             reader.read(operation)
         for step, operation in reader.differentiable(wants):
@@ -186,7 +215,7 @@ class Inference:
         values = [self._scratch.place(shape, dtype, want) for (shape, dtype), want in zip(metas, wants, strict=False)]
         first = block.num_ops()
         returned = function(*_fill(args, values), **_fill(kwargs, values))
-        reader = Reader(values, returned)
+        reader = Reader(values, returned, self._declared)
         for operation in block.ops[first:]:
             reader.read(operation)
         found: Gradient | None = None

@@ -28,10 +28,35 @@ def _bare(operation: Any) -> tuple[str, str]:
     return dialect, name
 
 
+class Declared:
+    """What an operator's declaration says of each of its operations. Paddle reads it anew whenever it is asked."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, tuple[str, ...]] = {}
+        self._inplace: dict[tuple[str, int], dict[int, int]] = {}
+
+    def names(self, operation: Any) -> tuple[str, ...]:
+        """Of its operands."""
+        kind = operation.name()
+        found = self._names.get(kind)
+        if found is None:
+            found = self._names[kind] = tuple(operation.get_input_names())
+        return found
+
+    def of(self, operation: Any) -> tuple[tuple[str, ...], dict[int, int]]:
+        """(names of its operands, {result: operand that it is written over})."""
+        kind = operation.name(), operation.num_results()
+        if kind not in self._inplace:
+            self._inplace[kind] = dict(pir.get_op_inplace_info(operation))
+        return self.names(operation), self._inplace[kind]
+
+
 class Reader:
     """Reads the operations of one call into steps."""
 
-    def __init__(self, values: list[Any], returned: Any) -> None:
+    def __init__(self, values: list[Any], returned: Any, declared: Declared) -> None:
+        """`declared` goes on from one call to the next."""
+        self._declared = declared
         self.metas: dict[int, Meta] = {}
         self.steps: list[Step] = []
         self._slots: dict[Any, Operand] = {}
@@ -60,7 +85,7 @@ class Reader:
             self._constants[results[0].id] = operation.attrs().get("value")
             self._slots[results[0].id] = None
             return
-        names = tuple(operation.get_input_names())
+        names, inplace = self._declared.of(operation)
         attrs = _attrs(operation)
         for operand_name, value in zip(names, operands, strict=False):
             if value is not None and value.initialized() and value.id in self._constants:
@@ -72,7 +97,7 @@ class Reader:
                 names,
                 tuple(self._result(value) for value in results),
                 attrs,
-                dict(pir.get_op_inplace_info(operation)),
+                inplace,
             )
         )
         self._operations.append(operation)
@@ -228,7 +253,7 @@ class Reader:
     def _grad_step(self, operation: Any) -> GradStep:
         _, name = _bare(operation)
         operands = [operation.operand_source(i) for i in range(operation.num_operands())]
-        names = tuple(operation.get_input_names())
+        names = self._declared.names(operation)
         slots = tuple(self._operand(value) for value in operands)
         needed = tuple(
             slot is not None and not operation.is_no_need_buffer(value)

@@ -77,11 +77,14 @@ class Gradient:
     """Gradients of its operators that were asked for."""
     taken: set[int] = field(init=False, repr=False, compare=False)
     """The slots that one of the gradient operators takes."""
+    reads: tuple[int, ...] = field(init=False, repr=False, compare=False)
+    """Those but for the gradients that come in."""
     passed: set[int] = field(init=False, repr=False, compare=False)
     """Those and the slots that are handed on as they came (`assign_out_` has no gradient operator)."""
 
     def __post_init__(self) -> None:
         self.taken = {slot for step in self.steps for slots in step.takes for slot in slots}
+        self.reads = tuple(slot for slot in self.taken if slot not in self.incoming.values())
         self.passed = self.taken.union(self.outgoing.values())
 
     def only(self, wanted: frozenset[int]) -> Gradient:
@@ -116,6 +119,27 @@ class Template:
     """Whether a result's shape hangs on values."""
     is_checked: bool = False
     """Whether a call went through: what kernels refuse is looked at once."""
+    number: Any = field(init=False, repr=False, compare=False)
+    """What a step fills its result with, or leaves at least; None where none does."""
+    _written: dict[int, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        given = (step.attrs[key] for step in self.steps for key in ("value", "min") if key in step.attrs)
+        self.number = next(given, None)
+        over = (
+            (step.results[index], step.operands[operand])
+            for step in reversed(self.steps)
+            for index, operand in reversed(step.inplace.items())
+        )
+        self._written = {
+            result: source
+            for result, source in over
+            if isinstance(result, int) and isinstance(source, int) and source < self.arguments
+        }
+
+    def overwritten(self, slot: int) -> int | None:
+        """The argument whose tensor object a returned slot is, for an operator that works in place."""
+        return slot if slot < self.arguments else self._written.get(slot)
 
 
 def _without(operand: Operand, idle: set[int]) -> Operand:

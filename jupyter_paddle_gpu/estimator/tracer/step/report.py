@@ -19,8 +19,9 @@ def rows(
     """(storages, operations) of the window as rows in the order of the trace's fields; `path` names their layers."""
     first, last = window
     count = last - first
+    paths = {layer: path(layer) for layer in {o.layer for o in ledger.operations[first:last]}}
     operations = [
-        [o.name, o.phase, path(o.layer), o.flops, o.bytes_moved, o.workspace_cpu, o.workspace_low, o.workspace_high]
+        [o.name, o.phase, paths[o.layer], o.flops, o.bytes_moved, o.workspace_cpu, o.workspace_low, o.workspace_high]
         for o in ledger.operations[first:last]
     ]
     storages = []
@@ -29,7 +30,9 @@ def rows(
         end = count if record.end is None or record.end >= last else record.end - first
         if end < 0 or start >= count:
             continue
-        layer, shape = path(record.layer), list(record.shape)
+        layer, shape = paths.get(record.layer), list(record.shape)
+        if layer is None:
+            layer = paths[record.layer] = path(record.layer)
         storages.append([record.bytes, max(start, -1), end, record.kind, record.op, layer, shape, record.dtype])
     return storages, operations
 

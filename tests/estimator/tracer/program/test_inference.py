@@ -51,7 +51,8 @@ CALLS = [
 ]  # fmt: skip
 
 def described(inference, call, metas):
-    key, wants = (call[0], repr((call[1:], metas))), [dtype == "float32" for _, dtype in metas]
+    wants = [dtype == "float32" for _, dtype in metas]
+    key = (call[0], repr(call[1:]), (), tuple(metas), tuple(wants))
     try:
         with entered(runtime):
             made = inference.template(key, called(*call), metas, wants)
@@ -79,6 +80,86 @@ def test_a_template_is_the_same_whatever_was_built_before(run_code: Callable[[st
     assert {name: found[name] for name in found if name.startswith("differ")} == {f"differ {n}": [] for n in range(3)}
     assert {tuple(found[name]) for name in found if name.startswith("left")} == {("pd_op.data",)}
     assert found["refused"] == ["matmul", "add", "softmax"]
+
+
+# Sizes that are equal in other places, that are one and none, that are equal by chance, and types.
+PATTERNS = (
+    HEAD
+    + """
+import paddle
+from paddle.base import core
+from tracer.eager.calls import encode
+SIZES, of = [1, 2, 3, 5, 7, 11, 13, 0], tuple(map(Argument, range(7)))
+told = lambda step: step.attrs if step.takes[0] else {k: v for k, v in step.attrs.items() if type(v) is not float}
+described = lambda made: repr([(s.name, s.operands, s.results, told(s), s.inplace, s.gradient and (
+    s.gradient.incoming, s.gradient.outgoing, sorted(s.gradient.saved), s.gradient.metas, s.gradient.origin[1:],
+    [(g.name, g.operands, g.needed, g.results, g.attrs, g.inplace) for g in s.gradient.steps],
+)) for s in made.steps] + [made.metas, made.returned, made.is_dynamic])
+one, none = ((1,), "float32"), ((), "float32")
+
+def calls(name):
+    drawn = random.Random(name)
+    for _ in range(400):
+        m, n, k = (drawn.choice(SIZES) for _ in range(3))
+        rows = drawn.choice([(m,), (m, n), (m, n, k), ()])
+        other = drawn.choice([rows, rows, (k,), (n, k), (m, 1, k), (*rows[:1], k, n)])
+        dtype = drawn.choice(["float32", "float64"])
+        x, y = (rows, dtype), (other, dtype)
+        bounds, place = (drawn.random(), 2.0), core.CPUPlace()
+        if name == "gaussian":
+            yield (list(rows), *bounds, 0, paddle.float32, place), []
+        elif name == "uniform":
+            yield (list(rows), drawn.choice([paddle.float32, paddle.float64]), *bounds, 0, place), []
+        elif name in {"add", "subtract"}:
+            yield of[:2], [x, y]
+        elif name == "matmul":
+            yield (*of[:2], drawn.random() < 0.5, drawn.random() < 0.5), [x, y]
+        elif name == "relu":
+            yield of[:1], [x]
+        elif name == "batch_norm":
+            of_channels = [((n,), "float32")] * 4
+            yield (*of[:5], False, 0.9, 1e-5, "NCHW", False, False), [
+                ((m, n, k, k), "float32"), *of_channels]
+        elif name == "sgd_":
+            yield (*of[:3], None, False), [x, none, y]
+        elif name == "momentum_":
+            yield (*of[:4], None, 0.9, False, "", 0.0, False, 1.0), [x, y, x, none]
+        else:
+            rest = [None, *of[5:], None, None, 0.9, 0.999, 1e-8]
+            more = [1.0, 0.01, True] if name == "adamw_" else []
+            yield (*of[:5], *rest, *more, False, 1000, False, False, False), [x, y, none, x, x, one, one]
+
+shared, counts, wrong, moved = Inference(), {}, [], []
+resized, redrawn = inferences.resized, inferences.redrawn
+inferences.resized = lambda *given: moved.append(0) or resized(*given)
+inferences.redrawn = lambda *given: moved.append(0) or redrawn(*given)
+for name in sorted(name for name, rule in RULES.items() if rule.keeps_sizes):
+    alike, before = 0, len(moved)
+    for args, metas in calls(name):
+        found = []
+        wants = [not name.endswith("_") and dtype != "int64" for _, dtype in metas]
+        for inference in (shared, Inference()):
+            key = (name, repr(args) if metas else encode(args, [])[1], (), tuple(metas), tuple(wants))
+            try:
+                with entered(runtime):
+                    found.append(described(inference.template(key, called(name, *args), metas, wants)))
+            except Exception as problem:
+                found.append(type(problem).__name__)
+        alike += found[0] == found[1] and not found[0].endswith("Error")
+        if found[0] != found[1]:
+            wrong.append([name, metas, found])
+    counts[name] = [alike, len(moved) - before]
+print(json.dumps(["wrong", wrong[:1]]))
+print(json.dumps(["counts", counts]))
+"""
+)
+
+
+def test_one_pattern_of_sizes_is_built_once(run_code: Callable[[str, object], dict]) -> None:
+    found = run_code(PATTERNS, None)
+    assert found["wrong"] == []
+    assert {"adamw_", "batch_norm", "matmul", "relu"} <= found["counts"].keys()
+    assert {name: counts for name, counts in found["counts"].items() if min(counts) < 10} == {}
 
 
 # The rest of the arguments of those that have more than tensors.

@@ -10,13 +10,13 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import paddle
 from paddle import _C_ops
 
 from ...memory.arrays import Array, Shape
 from ...memory.dtypes import COMPLEX, SIZE
 from ...memory.operators import call
 from ..composing import reduced, zeros
+from ..gpu_flags import is_on
 from ..rules import (
     NO_RESULT,
     WITHOUT_MEMORY,
@@ -214,7 +214,7 @@ def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = Non
         except (TypeError, ValueError) as problem:
             raise session.refused(problem) from None
     is_one = session.target == "gpu" and hasattr(_C_ops, "linear_v2") and not session.differentiates_twice
-    is_one = is_one and not any(paddle.get_flags(_LEGACY).values())
+    is_one = is_one and not is_on(_LEGACY)
     if bias is not None and is_one:
         return call("linear_v2", x, weight, bias, False)
     product = call("matmul", x, weight, False, False)
@@ -228,7 +228,7 @@ OPERATORS = (
         "matmul",
         "`matmul_grad_kernel_impl.h`, `composite_double_backward_api.h`, `eager_gen.py`; measured to the byte, complex "
         "operands too",
-        Rule(strides=Strides.KEPT, flops=_flops, amp_name="matmul_v2", asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, flops=_flops, amp_name="matmul_v2", keeps_sizes=True, asked=Asked.EACH_CALL),
         gradient=Rule(
             flops=_gradient_flops,
             workspace=_gradient,

@@ -200,7 +200,7 @@ OPERATORS = (
     Operator(
         "relu",
         _TWICE,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=(0, "grad_x_grad"), further=Further.REFUSED),
     ),
     Operator(

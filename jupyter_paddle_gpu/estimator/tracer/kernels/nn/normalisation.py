@@ -98,6 +98,7 @@ OPERATORS = (
             instead=_statistics_in_place,
             reads_as={3: Statistics(0), 4: Statistics(0)},
             sized_here=True,
+            keeps_sizes=True,
             flops=per_element(5),
             float32_results=_STATISTICS,
             amp=Amp.FIRST_OPERAND,

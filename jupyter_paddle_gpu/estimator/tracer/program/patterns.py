@@ -1,0 +1,77 @@
+"""Calls that differ in sizes alone: what was built for one of them serves the others.
+
+An optimizer updates each shape of a model's parameters, an activation comes behind each shape of its maps. Of an
+operator whose rule says `keeps_sizes` a call is known by the pattern of its sizes: which of them are equal; of one that
+draws numbers by how many sizes its first argument has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..kernels.rules import Meta
+from .templates import Step, Template
+
+_PLAIN = 1
+"""Sizes up to it mean something of their own: one is broadcast, none is empty, -1 is not known."""
+
+
+def pattern_of(metas: Sequence[Meta]) -> tuple[tuple[Meta, ...], tuple[int, ...]]:
+    """(shapes and types with a number for each different size, those sizes in that order)."""
+    numbers: dict[int, int] = {}
+    pattern = tuple(
+        (
+            tuple(size if size <= _PLAIN else numbers.setdefault(size, len(numbers) + _PLAIN + 1) for size in shape),
+            dtype,
+        )
+        for shape, dtype in metas
+    )
+    return pattern, tuple(numbers)
+
+
+def pattern_of_draw(args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """What tells such calls without tensors from each other, by the key of their arguments: neither sizes nor what the
+    numbers are drawn between. None where the first argument is another one than sizes."""
+    if not args or type(args[0]) is not tuple or not all(type(size) is int and size > 0 for size in args[0]):
+        return None
+    return len(args[0]), *("number" if isinstance(one, float) else one for one in args[1:])
+
+
+def is_made_of(template: Template, sizes: tuple[int, ...]) -> bool:
+    """Whether all sizes of a template are those of its operands."""
+    known = {*sizes, *range(-1, _PLAIN + 1)}
+    return not template.is_dynamic and all(known.issuperset(shape) for shape, _ in template.metas.values())
+
+
+def resized(template: Template, sizes: dict[int, int], called: tuple[Any, list[Meta], list[bool]]) -> Template:
+    """A template for a call with other sizes.
+
+    Args:
+        sizes: by each that it was built for the one in its place.
+        called: the call, shapes and types of its tensors, and which of them want a gradient.
+    """
+    others = {
+        slot: (tuple(sizes.get(size, size) for size in shape), dtype) for slot, (shape, dtype) in template.metas.items()
+    }
+
+    def moved(step: Step) -> Step:
+        gradient = step.gradient
+        if gradient is None:
+            return step
+        origin = None if gradient.origin is None else (*called, gradient.origin[-1])
+        return replace(step, gradient=replace(gradient, metas=others, origin=origin, parts={}, deeper={}))
+
+    return replace(template, steps=[moved(step) for step in template.steps], metas=others, is_checked=False)
+
+
+def redrawn(template: Template, shape: tuple[int, ...]) -> Template:
+    """A template for a call that draws other numbers: what they are drawn between is none of its attributes."""
+
+    def moved(step: Step) -> Step:
+        attrs = {name: one for name, one in step.attrs.items() if not isinstance(one, float)}
+        return replace(step, attrs={**attrs, "shape": list(shape)})
+
+    metas = {slot: (shape, dtype) for slot, (_, dtype) in template.metas.items()}
+    return replace(template, steps=[moved(step) for step in template.steps], metas=metas, is_checked=False)
