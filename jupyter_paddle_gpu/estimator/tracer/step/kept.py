@@ -165,7 +165,8 @@ class Kept:
         ended = [one for one in gc.get_objects() if type(one) is deque and len(one) < (one.maxlen or 0)]
         for collection in ended:
             parts = [(part, storage_of(part)) for part in _only_there(collection)]
-            kept = [(part, one.record) for part, one in parts if one and step[0] <= one.record.start < step[1]]
+            own = [(part, one.record) for part, one in parts if one and one.ledger is self._runtime.ledger]
+            kept = [(part, record) for part, record in own if step[0] <= record.start < step[1]]
             has_graph = any(getattr(getattr(part, ATTRIBUTE, None), "node", None) for part, _ in kept)
             if kept and sum(one.bytes for _, one in kept) >= grown and (has_graph or self.graphs is None):
                 return collection.maxlen
