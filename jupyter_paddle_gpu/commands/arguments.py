@@ -17,9 +17,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _known_jobs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The jobs for a shell that completes what is typed, by their ids or the short end of them."""
+    """The jobs for a shell that completes what is typed, by their ids, their names or the short end of the ids."""
     jobs = context.find_root().obj.services.jobs.list()
     shown = [CompletionItem(job.id, help=job.spec.name) for job in jobs if job.id.startswith(incomplete)]
+    if incomplete:
+        names = dict.fromkeys((*(["last"] if jobs else []), *(job.spec.name for job in jobs)))
+        shown += [CompletionItem(name) for name in names if name.startswith(incomplete)]
     return shown or [CompletionItem(job.id.rsplit("-", 1)[-1]) for job in jobs if f"-{incomplete}" in job.id]
 
 

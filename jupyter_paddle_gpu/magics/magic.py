@@ -20,6 +20,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.messages import Message
 from .cell import CellFace
 from .following import JobResult
+from .language import cell_language
 from .result import Result, typed_here
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class PaddleGpuMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._face = CellFace(shell)
-        localise(paddle_gpu, self._face.say)
+        self._speaks: str | None = None
 
     @line_magic
     def paddle_gpu(self, line: str) -> Result | None:
@@ -77,6 +78,11 @@ class PaddleGpuMagics(Magics):
         return self._answer(line, cell)
 
     def _answer(self, line: str, cell: str | None) -> Result | None:
+        # Whoever chooses another language in JupyterLab's menu reloads the page, and the kernel goes on.
+        language = cell_language()
+        if language != self._speaks:
+            self._speaks, self._face.say = language, Speech(language)
+            localise(paddle_gpu, self._face.say)
         say = self._face.say
         try:
             with spoken(say), self._face.looking_at(cell):

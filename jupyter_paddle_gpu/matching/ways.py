@@ -29,7 +29,7 @@ def ways_out(estimate: Estimate | None, limit: int) -> tuple[Way, ...] | None:
     for remedy in filter(_is_for_jobs, estimate.remedies):
         # Of one change's values the one that keeps most of the batch, and of equals the last: that which changes least.
         keeps = min(remedy.largest_batch or 0, estimate.batch_size or 0)
-        for way in _of_remedy(estimate, remedy, fixed=fixed):
+        for way in _of_remedy(estimate, remedy, limit, fixed=fixed):
             if keeps >= kept.get(remedy.change, 0):
                 found[remedy.change], kept[remedy.change] = way, keeps
     return tuple(found.values())[:MOST_WAYS]
@@ -40,11 +40,9 @@ def ways_now(estimate: Estimate | None, room: int) -> tuple[Way, ...] | None:
     if estimate is None or not estimate.remedies:
         return None
     found: dict[str, Way] = {}
-    above = max(0, (estimate.high or 0) - (estimate.peak_bytes or 0))  # what the range adds to a figure
     for remedy in estimate.remedies:
-        row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
-        if remedy.peak_bytes + above <= room and _is_for_jobs(remedy):
-            words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
+        if _takes(estimate, remedy) <= room and _is_for_jobs(remedy):
+            words = _asked(remedy)
             way = Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says)
             found.setdefault(remedy.change, way)
     return tuple(found.values())[:MOST_WAYS]
@@ -63,18 +61,31 @@ def _is_for_jobs(remedy: Remedy) -> bool:
     return remedy.refused is None and all(BY_NAME[name].in_jobs for name in remedy.request)
 
 
-def _of_remedy(estimate: Estimate, remedy: Remedy, *, fixed: bool) -> Iterator[Way]:
+def _takes(estimate: Estimate, remedy: Remedy) -> int:
+    """Most bytes of a step with the change: what the range adds to the estimate's figure is added to this one."""
+    return remedy.peak_bytes + max(0, (estimate.high or 0) - (estimate.peak_bytes or 0))
+
+
+def _asked(remedy: Remedy) -> Message:
+    value = remedy.request[remedy.change]
+    return Message(code=remedy.change, text=BY_NAME[remedy.change].words_of(value).asked, params={"value": str(value)})
+
+
+def _of_remedy(estimate: Estimate, remedy: Remedy, limit: int, *, fixed: bool) -> Iterator[Way]:
     """A change by itself where the batch may stay as it is, else together with the batch that fits then; not where a
-    job cannot be given another batch (`fixed`)."""
+    job cannot be given another batch (`fixed`). Where the time was too short to seek the largest batch, the change by
+    itself may be known to fit."""
     largest, batch = remedy.largest_batch, estimate.batch_size
-    if largest is None or batch is None or remedy.change == "batch_size":
+    if batch is None or remedy.change == "batch_size":
         return
-    row, value = BY_NAME[remedy.change], remedy.request[remedy.change]
+    if largest is None and _takes(estimate, remedy) > limit:
+        return
+    value = remedy.request[remedy.change]
     gpus = value if remedy.change == "devices" and isinstance(value, int) else None
     if gpus is not None:  # each has its share of the batch
         batch = int(str(remedy.request["batch_size"]))
-    words = Message(code=remedy.change, text=row.words_of(value).asked, params={"value": str(value)})
-    if largest >= batch:
+    words = _asked(remedy)
+    if largest is None or largest >= batch:
         yield Way(change=remedy.change, request=dict(remedy.request), message=words, label=remedy.says, gpus=gpus)
         return
     if fixed or "batch_size" in remedy.request:  # that says what becomes of that very batch

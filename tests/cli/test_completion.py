@@ -25,3 +25,6 @@ def test_commands_options_and_jobs(complete, cli, notebook):
     cli("logs", "last", "-f")
     assert complete("logs", job[:4]) == [job]
     assert complete("cancel", job[-6:-2]) == [job[-6:]]
+    assert complete("logs", "la") == ["last"]
+    name = cli("jobs", "last", "--json").json["spec"]["name"]
+    assert complete("logs", name[:3]) == [name]

@@ -74,8 +74,15 @@ def test_a_cell_of_jupyterlab_is_answered_in_the_language_of_its_menu(kernel, tm
     chosen.parent.mkdir(parents=True)
     chosen.write_text('{\n    // "locale": "en",\n    // Language locale\n    "locale": "zh_CN"\n}')
     environment = {"JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings"), "LANGUAGE": "en"}
-    _, _, errors = kernel(**environment, JPY_SESSION_NAME="one.ipynb").run("%paddle_gpu delete")
+    running = kernel(**environment, JPY_SESSION_NAME="one.ipynb")
+    _, _, errors = running.run("%paddle_gpu delete")
     assert "缺少参数" in errors[0]["evalue"]
+    # The page is loaded in another language, the kernel goes on.
+    said = chosen.read_text()
+    chosen.write_text('{"locale": "en"}')
+    _, _, errors = running.run("%paddle_gpu delete")
+    assert "缺少参数" not in errors[0]["evalue"]
+    chosen.write_text(said)
     _, _, errors = kernel(**environment).run("%paddle_gpu delete")  # of no Jupyter server
     assert "缺少参数" not in errors[0]["evalue"]
     chosen.write_text('{"locale": "default"}')

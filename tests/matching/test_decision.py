@@ -96,7 +96,7 @@ def test_ways_out_are_read_off_the_details_and_never_invented() -> None:
             remedy("recompute", True, 600),
             remedy("batch_size", 256, None),
             remedy("accumulation", 4, 100, batch_size=512),
-            remedy("set_to_zero", False, None),
+            msgspec.structs.replace(remedy("set_to_zero", False, None), peak_bytes=23 * GIB),
         ),
     )
     here = (card(0, 24), card(1, 8))
@@ -120,6 +120,16 @@ def test_ways_out_are_read_off_the_details_and_never_invented() -> None:
     decision = match(none, Inventory(time=0, host=HOST, devices=here)).decision
     assert (decision.searched, decision.ways) == (True, ())
     assert "Nothing that was tried" in decision.reason.render_hint()
+
+
+def test_a_remedy_that_fits_by_itself_is_a_way_out_before_its_largest_batch_was_sought() -> None:
+    """Each trace of a large model takes seconds, and the time for details has an end."""
+    accumulated = remedy("accumulation", 4, None, batch_size=512)
+    fits = (Fit(device="Card", limit_bytes=LIMIT, largest_batch=252),)
+    for peak, ways in ((12 * GIB, ["batch_size", "accumulation"]), (20 * GIB, ["batch_size"])):  # the range adds 1 GiB
+        tried = msgspec.structs.replace(accumulated, peak_bytes=peak)
+        found = msgspec.structs.replace(TOO_LARGE, fits=fits, remedies=(tried,))
+        assert [way.change for way in ways_out(found, LIMIT) or ()] == ways
 
 
 @pytest.mark.parametrize(
