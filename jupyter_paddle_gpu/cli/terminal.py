@@ -91,6 +91,10 @@ _BEHIND = (
     "What the program itself takes stands behind “--”: `jupyter paddle-gpu {command} {script} -- {option} …`. "
     "See `jupyter paddle-gpu {command} --help`."
 )
+_LAUNCHED = (
+    "A job starts its processes itself, one a device: `jupyter paddle-gpu {command} {script} --devices 2 -- …`. "
+    "See `jupyter paddle-gpu {command} --help`."
+)
 
 
 def _usage(error: click.ClickException, arguments: list[str]) -> Message:
@@ -100,7 +104,8 @@ def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     script = next((one for one in arguments if one.endswith(".py")), None)
     if isinstance(error, click.NoSuchOption) and script is not None and "--" not in arguments:
         params: dict[str, Param] = {"problem": error.format_message(), "command": command, "script": script}
-        return Message(code="usage", text="{problem}", hint=_BEHIND, params={**params, "option": error.option_name})
+        behind = _LAUNCHED if "paddle.distributed.launch" in arguments else _BEHIND
+        return Message(code="usage", text="{problem}", hint=behind, params={**params, "option": error.option_name})
     commands = vars(error).get(COMMANDS, "")
     if not command:
         hint = "See `jupyter paddle-gpu --help`."

@@ -7,8 +7,11 @@ from functools import wraps
 from typing import Any, TypeVar
 
 import click
+import msgspec
 from click.shell_completion import CompletionItem
 
+from ..domain.notebooks import NotebookSource
+from ..services.notebooks import PROGRAM, started
 from . import options
 from .face import Face, View
 from .listing import Listing
@@ -72,6 +75,34 @@ def about_all(function: Callable[[Face], View]) -> click.Group:
 def wants_json() -> bool:
     """Whether the running command is to print JSON."""
     return bool(click.get_current_context().meta.get(options.JSON))
+
+
+class AsTyped(click.Command):
+    """A command before which a training's own may stand as it is typed: all behind `python` or `-m` is that one's."""
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Put the `--` that click wants before it."""
+        taking = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        for at, word in enumerate(arguments):
+            if word == "--":
+                break
+            if (word == "-m" or PROGRAM.match(word)) and (at == 0 or arguments[at - 1] not in taking):
+                arguments = [*arguments[:at], "--", *arguments[at:]]
+                break
+        return super().parse_args(context, arguments)
+
+
+def meant(face: Face, words: tuple[str, ...]) -> NotebookSource:
+    """The notebook, or the script with its arguments, also as a command that starts it."""
+    if not words or not (words[0] == "-m" or PROGRAM.match(words[0])):
+        return face.source(*one(face, words))
+    program = started(words)
+    if program is None:
+        text = "“{command}” names no script. Name one, as in {example}, or put the command into a cell of a notebook."
+        example = "python -m paddle.distributed.launch --devices 0,1 train.py"
+        raise click.UsageError(face.say(text, command=" ".join(words), example=example))
+    source = face.source(program.script, program.arguments)
+    return msgspec.structs.replace(source, launched=program.launched)
 
 
 def one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:

@@ -12,7 +12,7 @@ import msgspec
 from ..domain.estimates import Estimate
 from ..domain.what_ifs import EstimateRequest
 from . import options
-from .arguments import NOTEBOOK, WHAT, WHAT_OR_JOB, one, wants_json
+from .arguments import NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
 from .face import Face, View
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
@@ -21,7 +21,7 @@ from .views.fit import FitView
 from .views.match import MatchView
 
 
-@click.command()
+@click.command(cls=AsTyped)
 @WHAT
 @options.for_estimates
 @options.json_option
@@ -35,7 +35,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = options.request(**asked)
     if (live := face.live(what, request)) is not None:
         return live
-    source = face.source(*one(face, what))
+    source = meant(face, what)
     if wants_json():
         with face.working():
             found = face.services.estimate(source, request)
@@ -52,7 +52,7 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
 
 
-@click.command()
+@click.command(cls=AsTyped)
 @WHAT
 @options.for_fits
 @options.json_option
@@ -67,7 +67,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
     if live is not None:
         fitting = live
     else:
-        source = face.source(*one(face, what))
+        source = meant(face, what)
         with face.working():
             fitting = face.services.fits(source, request, accelerators)
     most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
@@ -86,7 +86,7 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
     return FitView(fitting)
 
 
-@click.command()
+@click.command(cls=AsTyped)
 @WHAT_OR_JOB
 @options.for_estimates
 @options.json_option
@@ -98,7 +98,7 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
-    source = face.source(*one(face, what))
+    source = meant(face, what)
     with face.working():
         matched = face.services.match(source, request)
     return ExplainView(matched.estimate, matched.placement)

@@ -26,12 +26,14 @@ class NotebookSource(msgspec.Struct, frozen=True):
         content: nbformat-4 JSON; the `source` of every cell is one string.
         kernel_name: the kernelspec the notebook asks for.
         runs_in: of a script, the folder in which it is started, where that is not its own.
+        launched: of a script, the command of Paddle's launcher that starts its processes; empty where none does.
     """
 
     path: Path
     content: dict[str, Any]
     kernel_name: str
     runs_in: Path | None = None
+    launched: str = ""
 
     @property
     def folder(self) -> Path:

@@ -9,7 +9,7 @@ import msgspec
 
 from ..domain.messages import Message, Param
 from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
-from .cells import ParsedCell, parsed_cells
+from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
 from .files.scripts import is_script
@@ -60,6 +60,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     reader = TrainingReader(code, names, models)
     magics = [(cell.cell.index, magic) for cell in cells for magic in cell.magics]
     model, optimizer, loss = reader.model(), reader.optimizer(), LossReader(names, models.layers).loss(reader.training)
+    launchers = [*magics, *started, *((0, Magic(text, 1)) for text in (source.launched,) if text)]
     trains = reader.training.kind != "none"
     amp, amp_dtype = read_amp(code, names, reader)
     layers = models.layer_facts()
@@ -98,8 +99,8 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         batch_size=_unbound(BatchReader(code, names, reader).batch_size(), foreign),
         amp=amp,
         amp_dtype=amp_dtype,
-        distribution=read_distribution(code, names, reader, [*magics, *started]),
-        processes=read_processes(code, names, [*magics, *started]),
+        distribution=read_distribution(code, names, reader, launchers),
+        processes=read_processes(code, names, launchers),
         epochs=reader.epochs() if trains else None,
         roles=read_roles(
             code,

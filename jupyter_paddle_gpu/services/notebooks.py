@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from .locations import contents_file
 from .settings import Settings
+
+PROGRAM = re.compile(r"(?:\S*/)?(?:python[\d.]*|fleetrun)$")
+"""What a command begins with that starts a training."""
 
 if TYPE_CHECKING:
     from ..domain.notebooks import NotebookSource
@@ -41,3 +46,23 @@ def open_notebook(
     if root is not None or not is_script:
         return source
     return msgspec.structs.replace(source, runs_in=scripts.started_in(file))
+
+
+class Started(NamedTuple):
+    """What a command starts: a script with its arguments, and the command itself where it is Paddle's launcher's."""
+
+    script: str
+    arguments: tuple[str, ...] = ()
+    launched: str = ""
+
+
+def started(words: Sequence[str]) -> Started | None:
+    """What `python train.py --lr 1`, `-m paddle.distributed.launch --devices 0,1 train.py` or `fleetrun train.py`
+    start; None where that is no script."""
+    from ..notebook.shell_lines import Shell
+
+    text = shlex.join(["python", *words] if words[0] == "-m" else words)
+    command = next(Shell(Path.cwd()).commands(text, 0, 1), None)
+    if command is None or command.kind not in {"python", "launch"}:
+        return None
+    return Started(command.path, command.arguments, text if command.kind == "launch" else "")
