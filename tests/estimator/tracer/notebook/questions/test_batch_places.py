@@ -110,3 +110,28 @@ def test_what_counts_a_batch_follows_where_the_step_needs_it(run_child):
     }
     assert len(lines["labels"]) == 3 and "arange" in lines["labels"][-1]
     assert len(lines["positions"]) == 1
+
+
+COUNTED = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+tracer.trace_notebook  # which imports the rest
+from tracer.notebook import requests
+counted, traced = [], requests.traced
+requests.traced = lambda *given, **named: counted.append(0) or traced(*given, **named)
+for name, source in json.load(sys.stdin).items():
+    taken = []
+    for asked in ({"batch_size": 2}, {"seeks_batch": True}):
+        counted.clear()
+        tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, **asked})
+        taken.append(len(counted))
+    print(json.dumps([name, taken]))
+"""
+
+
+def test_what_sizes_the_batch_is_found_by_one_trace_more(run_code):
+    """A second one more only where the first ends at what counts the batch."""
+    named = "batch_size = 8\n" + NET + LOOP.format(rows="batch_size")
+    taken = run_code(COUNTED, {**SOURCES, "a usual name": named, "labels": CONTRAST})
+    assert taken == {**dict.fromkeys(SOURCES, [2, 1]), "a usual name": [1, 1], "labels": [3, 1]}
