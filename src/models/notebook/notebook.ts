@@ -10,6 +10,7 @@ import type { INotebookBody } from '../../api';
 import type { IChangedCell } from '../../domain';
 import { type ILiveKernel, LiveKernel } from './liveKernel';
 import type { Script } from './script';
+import { writeCells } from './written';
 
 /** States in which a kernel holds nothing of what it held. */
 const FORGETS: ReadonlySet<Kernel.Status> = new Set([
@@ -34,7 +35,7 @@ export interface INotebookSource {
   reveal(cell: number): void;
   /** The node of a cell, for a badge on it; none for a script. */
   cellNode?(cell: number): HTMLElement | null;
-  /** Write changed cells into the notebook, each as one step that Ctrl+Z in it takes back; none for a script. */
+  /** Write changed cells into the notebook, as one step that Ctrl+Z in one of them takes back; none for a script. */
   write?(cells: readonly IChangedCell[]): void;
   /** What can be asked of its kernel. */
   readonly kernel?: ILiveKernel;
@@ -304,27 +305,9 @@ class OpenNotebook implements INotebookSource {
     if (!shared) {
       return;
     }
-    // From the last one on: a cell that is put in moves those behind it.
-    const ordered = [...cells].sort((a, b) => b.cell - a.cell);
-    for (const { cell, before, after, tags } of ordered) {
-      if (before === null) {
-        const metadata = { tags: [...(tags ?? [])] };
-        shared.insertCell(cell + 1, { cell_type: 'code', source: after, metadata });
-        continue;
-      }
-      const changed = shared.cells[cell];
-      if (changed?.getSource() === before) {
-        // What was typed a moment ago is another step.
-        const history = (changed as { undoManager?: { stopCapturing(): void } | null })
-          .undoManager;
-        history?.stopCapturing();
-        changed.setSource(after);
-        history?.stopCapturing();
-      }
-    }
-    const first = ordered[ordered.length - 1];
-    if (first) {
-      this.reveal(first.before === null ? first.cell + 1 : first.cell);
+    const first = writeCells(shared, cells);
+    if (first !== null) {
+      this.reveal(first);
       notebook.mode = 'edit';
     }
   }
