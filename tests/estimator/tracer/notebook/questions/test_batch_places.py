@@ -134,4 +134,4 @@ def test_what_sizes_the_batch_is_found_by_one_trace_more(run_code):
     """A second one more only where the first ends at what counts the batch."""
     named = "batch_size = 8\n" + NET + LOOP.format(rows="batch_size")
     taken = run_code(COUNTED, {**SOURCES, "a usual name": named, "labels": CONTRAST})
-    assert taken == {**dict.fromkeys(SOURCES, [2, 1]), "a usual name": [1, 1], "labels": [3, 1]}
+    assert taken == {**{name: [2, 1] for name in SOURCES}, "a usual name": [1, 1], "labels": [3, 1]}
