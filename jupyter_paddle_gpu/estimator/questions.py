@@ -95,6 +95,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Estimate with the plain layers that it stands for: they take as much or more.",
         ),
         Message(
+            code="configuration_unseen",
+            text="The model {name} is not on this machine, and its name tells no family and size that PaddleNLP has.",
+            hint="Load it once in a kernel, or give a folder that holds its `config.json` in place of the name.",
+        ),
+        Message(
             code="cell_failed",
             text="The cell fails when it is run up to the first training step: {error}: {message}",
             hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",

@@ -85,11 +85,5 @@ STAND_INS = (
         "{like}.",
         hint="Load the model once in a kernel; then the estimate has its own.",
     ),
-    Message(
-        code="configuration_absent",
-        text="The configuration of the model {name} is not on this machine, and PaddleNLP has none of its size that "
-        "could stand for it.",
-        hint="Load the model once in a kernel; then the estimate has its own.",
-    ),
 )
 """Sentences of the notes by code."""

@@ -20,6 +20,8 @@ pytestmark = [
 CONFIGURATIONS = """
 import json, os, socket
 def resolve_file_path(name, filenames):
+    if os.path.isfile(name):
+        return name
     if os.path.isdir(name):
         return os.path.join(name, "config.json")
     socket.create_connection(("configurations.invalid", 443))
@@ -36,7 +38,7 @@ class PretrainedConfig:
 class BertConfig(PretrainedConfig):
     pretrained_init_configuration = {"__internal_testing__/bert": {"hidden_size": 1}, "bert-base-uncased": {},
         "bert-large-uncased": {"hidden_size": 1024}, "bert-base-chinese": {"hidden_size": 700}}
-    def __init__(self, hidden_size=768):
+    def __init__(self, hidden_size=768, **more):
         self.hidden_size = hidden_size
 class LlamaConfig(PretrainedConfig):
     def __init__(self, hidden_size=4096, **more):
@@ -54,9 +56,26 @@ class AutoModel:
         kind, = [flag for flag, one in MAPPING_NAMES.items() if one in name.lower()]
         return {"Bert": BertConfig, "Llama": LlamaConfig}[kind].from_pretrained(name)
 """
+CONFIGURATION = """
+import importlib, json
+from ..configuration_utils import PretrainedConfig, resolve_file_path
+class AutoConfig(PretrainedConfig):
+    @classmethod
+    def from_pretrained(cls, name):
+        file = resolve_file_path(name, ["config.json"])
+        kind, = json.load(open(file))["architectures"]
+        module = importlib.import_module("paddlenlp.transformers." + kind[:-5].lower() + ".modeling")
+        return getattr(module, kind).config_class.from_pretrained(file)
+"""
+BERT = """
+from ..configuration_utils import BertConfig
+class BertModel:
+    config_class = BertConfig
+"""
 TRAIN = """
 import paddle
 from paddlenlp.transformers.auto.modeling import AutoModel, BertConfig, LlamaConfig
+from paddlenlp.transformers.auto.configuration import AutoConfig
 net = paddle.nn.Linear({model}.hidden_size, 1)
 optimizer = paddle.optimizer.SGD(parameters=net.parameters())
 for step in range(4):
@@ -72,10 +91,13 @@ def estimated(tmp_path):
     folder.mkdir()
     package = installed / "paddlenlp" / "transformers"
     (package / "auto").mkdir(parents=True)
-    for place in (package.parent, package, package / "auto"):
+    (package / "bert").mkdir()
+    for place in (package.parent, package, package / "auto", package / "bert"):
         (place / "__init__.py").write_text("")
     (package / "configuration_utils.py").write_text(CONFIGURATIONS)
     (package / "auto" / "modeling.py").write_text(AUTO)
+    (package / "auto" / "configuration.py").write_text(CONFIGURATION)
+    (package / "bert" / "modeling.py").write_text(BERT)
     service = EstimateService(EstimateSettings(calibration=tmp_path / "data" / "calibration.json"))
 
     def ask(model: str):
@@ -99,6 +121,8 @@ def estimated(tmp_path):
         ("BertConfig.from_pretrained('someone/something')", "BertConfig", 768),
         ("LlamaConfig.from_pretrained('facebook/llama-13b')", "llama-13b", 5120),
         ("AutoModel.from_pretrained('meta-llama/Llama-2-70b-chat')", "llama-70b", 8192),
+        ("LlamaConfig.from_pretrained('meta-llama/Llama-3.1-70B')", "llama-3-70b", 8192),
+        ("AutoConfig.from_pretrained('someone/bert-large-x')", "bert-large-uncased", 1024),
     ],
 )
 def test_the_likest_configuration_stands_in_and_is_marked(estimated, model, like, width):
@@ -108,13 +132,21 @@ def test_the_likest_configuration_stands_in_and_is_marked(estimated, model, like
     assert note.params["like"] == like
 
 
-def test_a_size_that_is_not_known_is_not_made_up(estimated):
-    found = estimated("LlamaConfig.from_pretrained('someone/llama-405b')")
-    assert found.status != "ok"
-    assert "configuration_absent" in {one.code for one in found.notes}
-
-
-def test_a_family_that_no_name_tells_is_not_made_up(estimated):
-    found = estimated("AutoModel.from_pretrained('someone/something')")
-    assert found.status != "ok"
+@pytest.mark.parametrize(
+    "model",
+    [
+        "LlamaConfig.from_pretrained('someone/llama-405b')",
+        "BertConfig.from_pretrained('bert-giant-300b')",
+        "AutoModel.from_pretrained('someone/something')",
+        "AutoConfig.from_pretrained('someone/something')",
+        "AutoConfig.from_pretrained('someone/bert-300b')",
+    ],
+)
+def test_a_model_that_no_name_tells_is_one_answer_and_no_question(estimated, model):
+    """What it gives (`logits`) was asked for, which nobody could answer."""
+    found = estimated(model)
+    (told,) = [one for one in found.notes if one.code == "unsupported"]
+    assert (found.status, found.questions) == ("unsupported", ())
+    assert told.params["why"].code == "configuration_unseen"
+    assert "config.json" in told.hint
     assert "configuration_assumed" not in {one.code for one in found.notes}

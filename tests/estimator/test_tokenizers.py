@@ -33,7 +33,7 @@ class PretrainedTokenizerBase:
         return (made, name) if return_tokenizer_file_dir else made
 """
 TOKENIZER = """
-import json
+import base64, json, re
 from ..tokenizer_utils_base import PretrainedTokenizerBase
 class BertTokenizer(PretrainedTokenizerBase):
     resource_files_names = {"vocab_file": "vocab.txt"}
@@ -82,7 +82,31 @@ class OtherTokenizer(PretrainedTokenizerBase):
     def __init__(self, vocab_file):
         raise ValueError("no file of SentencePiece")
 class AbsentTokenizer(BertTokenizer):
+    resource_files_names = {"vocab_file": "tokenizer.bin"}
+class RankTokenizer(PretrainedTokenizerBase):  # as Llama 3's, whose file has the name of SentencePiece's
+    resource_files_names = {"vocab_file": "tokenizer.model"}
+    def __init__(self, vocab_file):
+        rows = [line.split() for line in open(vocab_file, "rb").read().splitlines()]
+        self.vocab = {base64.b64decode(token): int(rank) for token, rank in rows}
+        self.vocab_size = len(self.vocab) + 256
+    def __call__(self, text):
+        found = []
+        for part in re.findall(r" ?[a-z]+|[0-9]{1,3}|.", text):
+            held = [bytes([one]) for one in part.encode()]
+            while True:
+                pairs = [(self.vocab.get(a + b), at) for at, (a, b) in enumerate(zip(held, held[1:]))]
+                if not (pairs := [one for one in pairs if one[0] is not None]):
+                    break
+                at = min(pairs)[1]
+                held[at:at + 2] = [held[at] + held[at + 1]]
+            found += [self.vocab[one] for one in held]
+        return {"input_ids": found}
+class Llama3Tokenizer(RankTokenizer):
+    pass
+class UnreadTokenizer(PretrainedTokenizerBase):
     resource_files_names = {"vocab_file": "qwen.tiktoken"}
+    def __init__(self, vocab_file):
+        raise ValueError("tiktoken is not installed, please install it use: pip install tiktoken")
 """
 CONFIGURATION = 'BERT = {"bert-tiny": {"vocab_size": 25000, "hidden_size": 8}}'
 TRAIN = """
@@ -151,6 +175,19 @@ def test_a_name_with_another_file_has_that_one_with_its_own_unknown(estimated):
     found = estimated("SentenceTokenizer.from_pretrained('chinese')", ["word"])
     assert found.status == "ok"
     assert "vocabulary_made_up" in {one.code for one in found.notes}
+
+
+def test_of_ranked_tokens_a_word_a_character_and_three_digits_are_one_each(estimated):
+    """A file of `tiktoken` under the name of SentencePiece's."""
+    found = estimated("Llama3Tokenizer.from_pretrained('meta-llama/Meta-Llama-3-8B')", ["word word 中文123"])
+    (note,) = [one for one in found.notes if one.code == "vocabulary_made_up"]
+    assert (found.status, note.params["size"]) == ("ok", 128_256)
+    assert (found.parameters, found.inputs) == ((128_256 - 256) * 4, ("int64[1, 6]",))
+
+
+def test_a_module_that_the_tokenizer_divides_by_is_asked_for(estimated):
+    found = estimated("UnreadTokenizer.from_pretrained('qwen/qwen-7b')", ["word"])
+    assert (found.status, [one.module for one in found.packages]) == ("no_package", ["tiktoken"])
 
 
 @pytest.mark.parametrize("kind", ["AbsentTokenizer", "OtherTokenizer"])

@@ -9,6 +9,7 @@ from typing import Any
 from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
+from ...patches.data.communities import AbsentConfigurationError
 from ...patches.data.loaders import Loaders
 from ...patches.environment import DownloadNeeded
 from ...session import Session
@@ -169,6 +170,9 @@ class Findings:
         return bool(found)
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
+        if isinstance(problem, AbsentConfigurationError):
+            self._fail(cell, problem, "configuration_unseen", {"name": problem.name})
+            return
         if self._asks_outside(cell, problem):
             return
         if usage := outside.usage_of(problem):

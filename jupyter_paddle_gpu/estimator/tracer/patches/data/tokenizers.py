@@ -7,13 +7,15 @@ Source: `from_pretrained` in `paddlenlp/transformers/tokenizer_utils_base.py`, 2
 
 from __future__ import annotations
 
+import base64
 import importlib
 import inspect
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,11 @@ from .communities import likest
 MODULE = "paddlenlp.transformers.tokenizer_utils_base"
 USUAL = 30_522
 """Tokens where nothing is published: as many as BERT's (google-research/bert, `vocab.txt` of the uncased models)."""
+_TOKENS = {"QWenTokenizer": 151_851, "Llama3Tokenizer": 128_256}
+"""Tokens of classes whose configuration does not say them, with those that stand for no text (QwenLM/Qwen,
+`tokenization_note.md`: 151,643 and 208; `config.json` of Llama 3)."""
+_NOT_INSTALLED = re.compile(r"(\w+) is not installed")
+"""How PaddleNLP says that a module is missing by which a tokenizer divides texts."""
 _FIRST = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
 _CHINESE, _SPACE = range(0x4E00, 0x9FA6), "Ġ"
 _WORD = "word"
@@ -37,32 +44,42 @@ def _tokenizer(session: Session, original: Callable[..., Any], kind: Any, name: 
     """The tokenizer with its own files where they are here."""
     try:
         return original(kind, name, *args, **kwargs)
-    except (Exception, DownloadNeeded):
-        wanted = _wanted(kind, str(name))
-        if not wanted or not all(map(_maker, wanted.values())) or Path(str(name)).is_dir():
-            raise
-        size = _published(kind, str(name)) or USUAL
-        own = getattr(kind, "pretrained_init_configuration", None) or {}
-        longest = (getattr(kind, "max_model_input_sizes", None) or {}).get(str(name))
-        unused = {key: None for key in kind.resource_files_names if key not in wanted}
-        told = unused if longest is None else {**unused, "model_max_length": longest}
+    except (Exception, DownloadNeeded) as raised:
+        problem = raised
+    wanted = _wanted(kind, str(name))
+    makers = [_makers(file) for file in wanted.values()]
+    if not makers or not all(makers) or Path(str(name)).is_dir():
+        raise problem
+    size = _TOKENS.get(kind.__name__) or _published(kind, str(name)) or USUAL
+    own = getattr(kind, "pretrained_init_configuration", None) or {}
+    longest = (getattr(kind, "max_model_input_sizes", None) or {}).get(str(name))
+    unused = {key: None for key in kind.resource_files_names if key not in wanted}
+    told = unused if longest is None else {**unused, "model_max_length": longest}
 
-        def made(rows: int) -> Any:
-            folder = str(_folder(wanted, _special(kind, {**own.get(str(name), {}), **kwargs}), rows))
-            return original(kind, folder, *args, **{**own.get(str(name), {}), **told, **kwargs})
+    def made(rows: int, which: int) -> Any:
+        folder = str(_folder(wanted, _special(kind, {**own.get(str(name), {}), **kwargs}), rows, which))
+        return original(kind, folder, *args, **{**own.get(str(name), {}), **told, **kwargs})
 
+    def tried(which: int) -> Any:
         try:
-            found = made(size)
+            found = made(size, which)
             tokenizer = found[0] if isinstance(found, tuple) else found  # with its folder, where that is asked for
-            if (added := getattr(tokenizer, "vocab_size", size) - size) > 0:
-                found = made(size - added)  # the published size has the tokens that the tokenizer adds to its file's
-        except Exception:  # a file that only has the name of one of these: what is missing is told
-            found = None
-        if found is None:
-            raise
-    code = "pieces_made_up" if any(map(_is_pieces, wanted.values())) else "vocabulary_made_up"
-    session.note(code, name=str(name), size=size)
-    return found
+            added = getattr(tokenizer, "vocab_size", size) - size
+            return made(size - added, which) if added > 0 else found  # the size has what it adds to its file's
+        except Exception as raised:  # a file that only has the name of one of these: what is missing is told
+            return raised
+
+    gone = None
+    for which in range(max(map(len, makers))):
+        found = tried(which)
+        if not isinstance(found, Exception):
+            is_of_pieces = _pieces in {one[min(which, len(one) - 1)] for one in makers}
+            session.note("pieces_made_up" if is_of_pieces else "vocabulary_made_up", name=str(name), size=size)
+            return found
+        gone = _NOT_INSTALLED.match(str(found))
+    if gone:
+        raise ModuleNotFoundError(gone[0], name=gone[1])
+    raise problem
 
 
 def _wanted(kind: Any, name: str) -> dict[str, str]:
@@ -94,23 +111,18 @@ def _published(kind: Any, name: str) -> int | None:
     return size if isinstance(size, int) else None
 
 
-def _folder(wanted: dict[str, str], special: list[str], size: int) -> Path:
-    """A folder with the files that a tokenizer reads."""
+def _folder(wanted: dict[str, str], special: list[str], size: int, which: int) -> Path:
+    """A folder with the files that a tokenizer reads, made in the one or the other way."""
     folder = Path(tempfile.mkdtemp())
     for file in wanted.values():
-        if (maker := _maker(file)) is not None:
-            (folder / file).write_bytes(maker(special, size))
+        makers = _makers(file)
+        (folder / file).write_bytes(makers[min(which, len(makers) - 1)](special, size))
     return folder
 
 
-def _maker(file: str) -> Callable[[list[str], int], bytes] | None:
-    """What makes up a file of that name; None where nothing can."""
-    return _pieces if _is_pieces(file) else _MADE.get(file)
-
-
-def _is_pieces(file: str) -> bool:
-    """Whether SentencePiece reads a file of that name."""
-    return file.endswith(".model")
+def _makers(file: str) -> tuple[Maker, ...]:
+    """What makes up a file of that name, the likeliest first; nothing where none can."""
+    return _MADE.get(file) or _MADE.get(Path(file).suffix, ())
 
 
 def _special(kind: Any, told: dict[str, Any]) -> list[str]:
@@ -137,6 +149,19 @@ def _of_pairs(special: list[str], size: int) -> bytes:
     return json.dumps({token: number for number, token in enumerate(kept)}).encode()
 
 
+def _ranks(special: list[str], size: int) -> bytes:
+    """The file of tiktoken: tokens as bytes, in the order in which pairs of them are merged. The tokens that stand for
+    no text are the tokenizer's own."""
+    words = [_WORD[:end].encode() for end in range(2, len(_WORD) + 1)]
+    digits = [f"{number:0{width}}".encode() for width in (2, 3) for number in range(10**width)]
+    letters = [chr(letter).encode() for letter in _CHINESE]
+    pairs = dict.fromkeys(letter[:2] for letter in letters)
+    known = [*(bytes([one]) for one in range(256)), *words, b" " + words[-1], *digits, *pairs, *letters]
+    more = (b"\xff" + number.to_bytes(4, "big") for number in range(size))  # which no text in UTF-8 has
+    kept = islice(chain(dict.fromkeys(known), more), size)
+    return b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(kept))
+
+
 def tokens(special: list[str], known: list[str]) -> Iterator[str]:
     """All tokens, each once: characters behind what is wanted, and numbers where those are not enough."""
     yield from dict.fromkeys([*special, *known, *map(chr, _CHINESE)])
@@ -148,12 +173,15 @@ def tokens(special: list[str], known: list[str]) -> Iterator[str]:
 
 _PAIRS = [*(f"{_WORD[:end]} {_WORD[end]}" for end in range(1, len(_WORD))), f"{_SPACE} {_WORD}"]
 """Pairs of byte-pair encoding that make one token of the word which stands in, with and without a space before it."""
-_MADE: dict[str, Callable[[list[str], int], bytes]] = {
-    "vocab.txt": _lines,
-    "vocab.json": _of_pairs,
-    "merges.txt": lambda _special, _size: ("#version: 0.2\n" + "\n".join(_PAIRS) + "\n").encode(),
+Maker = Callable[[list[str], int], bytes]
+_MADE: dict[str, tuple[Maker, ...]] = {
+    "vocab.txt": (_lines,),
+    "vocab.json": (_of_pairs,),
+    "merges.txt": (lambda _special, _size: ("#version: 0.2\n" + "\n".join(_PAIRS) + "\n").encode(),),
+    ".model": (_pieces, _ranks),
+    ".tiktoken": (_ranks,),
 }
-"""By a file's name what stands in it."""
+"""By a file's name, or its ending, what stands in it: SentencePiece's file and that of Llama 3 have the same name."""
 
 
 def patches() -> Iterator[Patch]:
