@@ -21,6 +21,7 @@ from .absorbing import is_of_types
 Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _DOES_NOTHING = (ast.Pass, ast.Break, ast.Continue)
+_DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CALLED_BEHIND = re.compile(r"def on_(epoch_end|eval_\w+)\b")
 """A callback's methods that `Model.fit` calls behind the steps of an epoch."""
 _OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
@@ -28,8 +29,9 @@ _OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
 
 
 def is_any(sources: Iterable[str]) -> bool:
-    """Whether anything stands behind a loop that trains, or behind the call of a function that has one, within the
-    round of another loop, or is called there by `Model.fit`. It is read by lines alone: most code has nothing there."""
+    """Whether anything stands behind a loop that trains, within the round of another loop or the cell or function that
+    it ends, or behind the call of a function that has one within a round, or is called there by `Model.fit`. It is read
+    by lines alone: most code has nothing there."""
     sources = list(sources)
     if any(".fit(" in source for source in sources) and any(map(_CALLED_BEHIND.search, sources)):
         return True
@@ -49,6 +51,15 @@ def is_any(sources: Iterable[str]) -> bool:
             behind = [] if first is None else loop.body[loop.body.index(first) + 1 :]
             if any(not isinstance(one, _DOES_NOTHING) for one in behind):
                 return True
+    return any(map(_ends_in_more, trees, map(_training, trees, loops)))
+
+
+def _ends_in_more(tree: tuple[ast.AST, ...], training: list[Loop]) -> bool:
+    """Whether a cell or a function goes on behind a loop of its own that trains."""
+    for body in (node.body for node in tree if isinstance(node, (ast.Module, ast.FunctionDef))):
+        last = max((number for number, one in enumerate(body) if one in training), default=len(body))
+        if any(not isinstance(one, (*_DEFINES, *_DOES_NOTHING, ast.Return)) for one in body[last + 1 :]):
+            return True
     return False
 
 
@@ -82,7 +93,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return False
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
-    if is_of_types(problem) or stops.is_unpacked(problem):
+    if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem):
         return True
     if isinstance(problem, TypeError):
         return stops.is_miscalled(problem)

@@ -51,7 +51,9 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
                 yield held.pop()
                 if statistic is not None and statistic.is_known():
                     return
-                if watch.loops > 1 and not watch.rest.has_short and watch.may_leave(before):
+                # Behind the last round of the outermost loop an error ends the job, too.
+                is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before
+                if not watch.rest.has_short and (is_last or (watch.loops > 1 and watch.may_leave(before))):
                     with watch.leaving():  # what is gone through goes with its last name
                         del iterator
                     return
@@ -112,8 +114,8 @@ class TrainingLoops(Loops):
         self._sites = sites
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """`for batch in loader:`."""
-        return super().visit_For(node) if self._sites.held(node).trains else node
+        """`for batch in loader:`; one with an `else` is not left, as that would run."""
+        return super().visit_For(node) if self._sites.held(node).trains and not node.orelse else node
 
 
 class Statistics(Loops):

@@ -144,6 +144,11 @@ def is_unreadable(problem: BaseException) -> bool:
     return isinstance(problem, SyntaxError) and wording.module_of(problem) is not None
 
 
+def is_by_dimensions(problem: BaseException) -> bool:
+    """Whether an array has another number of dimensions than is asked of it, whatever its numbers are."""
+    return isinstance(problem, (IndexError, ValueError)) and _BY_DIMENSIONS.search(str(problem)) is not None
+
+
 def is_unpacked(problem: BaseException) -> bool:
     """Whether there are more or fewer values than names."""
     return isinstance(problem, ValueError) and _UNPACKED.match(str(problem)) is not None

@@ -34,7 +34,24 @@ FIT = (
     "model = paddle.Model(net)\nmodel.prepare(opt, paddle.nn.CrossEntropyLoss())\n"
     "model.fit(train, test, epochs=3, verbose=0, callbacks=[Report()])\n"
 )
+ONE = (
+    "kept = []\nfor i in range(40):\n    loss = net(paddle.rand([8, 6])).mean()\n    loss.backward()\n    opt.step()\n"
+    "    opt.clear_grad()\n    kept.append(loss.numpy())\n"
+)
 FAULTS = {
+    "an index behind the only loop": (ONE + "print(loss.numpy()[0])\n", "IndexError: too many indices for array"),
+    "of a function's only loop": (
+        "def fit():\n" + "".join(f"    {line}\n" for line in ONE.splitlines()) + "    print(losss)\nfit()\n",
+        "NameError: name 'losss'",
+    ),
+    "a shape behind the last epoch": (
+        EPOCHS + "net(paddle.rand([20, 5]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "an index in a round": (
+        EPOCHS + "    print(net.bias.sum().numpy()[0])\n",
+        "IndexError: too many indices for array",
+    ),
     "a name that there is not": (EPOCHS + "    print(avg_loss)\n", "NameError: name 'avg_loss'"),
     "in a function": (
         "def fit(epochs):\n    for epoch in range(epochs):\n        for x, y in train:\n    "
@@ -93,6 +110,11 @@ FAULTS = {
     ),
 }
 RUNS = {
+    "what the only loop has kept": ONE
+    + "assert len(kept) == 40\nprint(kept[39], np.array(kept).reshape(40, 1)[:, 0])\n"
+    "paddle.to_tensor(kept).reshape([40]), paddle.concat([paddle.ones([2, 3])] * len(kept)).reshape([80, 3])\n",
+    "bound in the last round": ONE + "    if i == 39:\n        last = loss\nprint(last.numpy())\n",
+    "left by its own condition": ONE + "    if i == 20: break\nelse:\n    unknown()\nprint(np.stack(kept)[20])\n",
     "a callback": FIT.format(said="self.last, self.model.evaluate(test, verbose=0)"),
     "nothing": EPOCHS,
     "the best is kept": "best = 0\n" + EPOCHS + "    with paddle.no_grad():\n"
