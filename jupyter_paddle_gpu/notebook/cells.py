@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..domain.messages import Message
 from ..domain.notebooks import CELL_NOT_PYTHON, CodeCell
 from ..domain.parsing import parse
+from .shell_lines import fails_at
 
 MAX_PASSES = 500
 """A cell is tokenised anew after a masked line that upset the tokeniser; IPython stops after as many passes."""
@@ -139,7 +140,12 @@ def _mask_cell(lines: list[str], first: int) -> tuple[str, list[Magic], str]:
         return "\n".join(lines), magics, name
     # The whole text is one command, so that a shell cell can be searched for what it installs.
     whole = Magic("\n".join(lines[first:]), first + 1)
-    return "\n".join("#" if line.strip() else line for line in lines), [whole], name
+    masked = ["#" if line.strip() else line for line in lines]
+    is_shell = lines[first].split() in (["%%bash"], ["%%sh"])  # an option may let it fail
+    if is_shell and (fails := fails_at(lines[first + 1 :])) is not None:
+        # As IPython and the runner end such a cell.
+        masked[first + 1 + fails[0]] = f"raise __import__('subprocess').CalledProcessError({fails[1]}, '%%{name}')"
+    return "\n".join(masked), [whole], name
 
 
 def _may_hold_magic(source: str) -> bool:

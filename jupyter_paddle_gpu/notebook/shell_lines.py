@@ -39,6 +39,11 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([^}]*))?\})")
 _SEQUENCE = re.compile(r"\$\(seq (\d+)(?: (\d+))?\)|\{(\d+)\.\.(\d+)\}")
 _BEFORE_A_COMMAND = frozenset({"do", "then", "else"})
 
+_STEERS = re.compile(r"\b(if|for|while|until|case|select|function|trap)\b|<<|[(){}`]|\\\s*$")
+"""What makes it hang on more than a line by itself whether a shell comes there."""
+_ENDS = re.compile(r"(?:false|exit\s+(\d+))\s*;?$")
+_SETS = re.compile(r"set\s+-\w*e")
+
 Kind = Literal["python", "launch", "module"]
 
 
@@ -199,6 +204,25 @@ def other_launch(text: str) -> tuple[str, str] | None:
         script = next((word for word in words if word.endswith(".py")), None)
         if launcher is not None and script is not None:
             return " ".join(launcher), script
+    return None
+
+
+def fails_at(lines: list[str]) -> tuple[int, int] | None:
+    """The line, counted from 0, at which a shell surely ends with an error, and its exit status: an `exit 1`, a `false`
+    as the last command or behind `set -e`. None where it hangs on what the commands do."""
+    told = [(number, line.partition(" #")[0].strip()) for number, line in enumerate(lines)]
+    told = [(number, line) for number, line in told if line and not line.startswith("#")]
+    ends = False
+    for at, (number, line) in enumerate(told):
+        if _STEERS.search(line):
+            return None
+        ends = ends or _SETS.match(line) is not None
+        if (found := _ENDS.match(line)) is None:
+            continue
+        if found[1] is not None:
+            return (number, int(found[1])) if int(found[1]) else None
+        if ends or at == len(told) - 1:
+            return number, 1
     return None
 
 

@@ -83,3 +83,24 @@ def test_a_wrong_indentation_is_told_at_its_own_line() -> None:
 
 def test_many_commands_are_masked_in_one_go() -> None:
     assert mask("\n".join(["!echo it"] * 3000))[0] == "\n".join(["pass"] * 3000)
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "status"),
+    [
+        ("echo a\nfalse\n# done", 3, 1),
+        ("exit 3\npython train.py", 2, 3),
+        ("set -ex\nfalse\necho a", 3, 1),
+        ("false\necho a", 0, 0),
+        ("exit 0\nfalse", 0, 0),
+        ("if [ -d data ]; then\n  exit 1\nfi\nfalse", 0, 0),
+        ("make || exit 1", 0, 0),
+        ("cat <<END\nfalse\nEND", 0, 0),
+    ],
+)
+def test_a_cell_of_the_shell_that_surely_fails_raises_there(lines, line, status):
+    cell = parse_cell(f"%%bash\n{lines}", 0, "a").cell
+    raising = [(number, text) for number, text in enumerate(cell.source.split("\n"), 1) if text.strip("#")]
+    said = f"raise __import__('subprocess').CalledProcessError({status}, '%%bash')"
+    assert raising == ([(line, said)] if line else [])
+    assert parse_cell(f"%%bash --no-raise-error\n{lines}", 0, "a").cell.source.strip("#\n") == ""

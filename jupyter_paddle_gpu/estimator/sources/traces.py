@@ -14,7 +14,7 @@ from ...domain.decoding import convert
 from ...domain.descriptions import is_description
 from ...domain.errors import PaddleGpuError
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookFacts, Printed
+from ...domain.notebooks import CodeCell, NotebookFacts, Printed
 from ...domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
 from .. import messages
 from ..scan import scanned
@@ -208,10 +208,15 @@ def _hangs_on_outputs(trace: Trace) -> bool:
     return trace.status != "ok" or any(note.code == "answers_assumed" for note in trace.notes)
 
 
+def _ends(cell: CodeCell) -> bool:
+    """Whether a line of another language is known to end the cell with an error."""
+    return any(line.strip("#\t ") for line in cell.source.split("\n"))
+
+
 def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest) -> dict[str, Any]:
     """What the tracer is asked: the cells as they can be run, and what is to be different."""
     run = {command.cell for command in facts.commands}
-    cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES or cell.index in run]
+    cells = [cell for cell in facts.cells if cell.cell_magic not in OTHER_LANGUAGES or cell.index in run or _ends(cell)]
     return {
         "cells": [
             {

@@ -16,6 +16,7 @@ import re
 import sys
 import traceback
 from argparse import ArgumentError
+from subprocess import CalledProcessError
 from types import TracebackType
 from typing import Any
 
@@ -97,7 +98,8 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
     if is_outer and not (is_typed or is_removed(problem)):
         return False
-    if is_typed or isinstance(problem, _BY_TYPE) or (is_sized and _BY_DIMENSIONS.search(str(problem))):
+    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem)
+    if is_typed or is_certain_kind or (is_sized and _BY_DIMENSIONS.search(str(problem))):
         return True
     is_through = not session.of(StepWatch).trainings  # what a training that was left has collected is cut short
     # No word that a program looks up is in a published data set, which is known by its shapes.
@@ -113,6 +115,8 @@ def _is_of_word(problem: BaseException) -> bool:
 def is_certain(problem: BaseException, session: Session, *, told: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
+        return True
+    if is_of_shell(problem):
         return True
     if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
         return not any(mark in str(problem) for mark in "${")
@@ -137,6 +141,11 @@ def _is_missing_beside(problem: BaseException) -> bool:
     path = problem.path if isinstance(problem, ImportError) else None
     is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
+
+
+def is_of_shell(problem: BaseException) -> bool:
+    """Whether the lines of a shell end the cell by themselves (`exit 1` in `%%bash`)."""
+    return isinstance(problem, CalledProcessError) and str(problem.cmd).startswith("%%")
 
 
 def is_unreadable(problem: BaseException) -> bool:
