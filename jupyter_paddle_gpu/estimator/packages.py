@@ -34,7 +34,7 @@ NAMESAKES = frozenset((
     "albumentations", "gensim", "gymnasium", "h5py", "imageio", "imgaug", "jieba", "joblib", "librosa", "lightgbm",
     "lmdb", "matplotlib", "moviepy", "networkx", "nibabel", "nltk", "numba", "opencc", "pandas", "pillow", "plotly",
     "polars", "psutil", "pyarrow", "pydicom", "pygame", "pymunk", "requests", "rich", "sacrebleu", "scipy",
-    "seaborn", "sentencepiece", "sgf", "shapely", "soundfile", "spacy", "statsmodels", "sympy", "tabulate",
+    "seaborn", "sentencepiece", "sgf", "shapely", "soundfile", "spacy", "statsmodels", "sympy", "tabulate", "tiktoken",
     "tensorflow", "tifffile", "timm", "torch", "torchaudio", "torchvision", "tqdm", "transformers", "tushare",
     "visualdl", "wandb", "wget", "wordcloud", "xgboost",
 ))  # fmt: skip

@@ -53,6 +53,11 @@ _FURTHER: dict[str, dict[str, dict[str, int]]] = {
 """Sizes that were published of families of which PaddleNLP itself has none."""
 
 
+def configurations(kind: Any) -> dict[str, Any]:
+    """All that is known of a class of configurations, by name."""
+    return {**(getattr(kind, "pretrained_init_configuration", None) or {}), **_FURTHER.get(kind.__name__, {})}
+
+
 class AbsentConfigurationError(Exception):
     """Nothing tells how large the model of that name is."""
 
@@ -98,7 +103,7 @@ def _stands_for(session: Session, name: str, kind: Any) -> tuple[str, dict[str, 
     Raises:
         AbsentConfigurationError: the name tells a size of which there is none.
     """
-    known = {**kind.pretrained_init_configuration, **_FURTHER.get(kind.__name__, {})}
+    known = configurations(kind)
     if (like := likest(name, known)) is None:
         raise AbsentConfigurationError(name)
     session.note("configuration_assumed", name=name, like=like or kind.__name__)

@@ -24,7 +24,7 @@ from ..awaited import Awaited
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import sentencepieces
-from .communities import likest
+from .communities import configurations, likest
 
 MODULE = "paddlenlp.transformers.tokenizer_utils_base"
 USUAL = 30_522
@@ -105,7 +105,7 @@ def _published(kind: Any, name: str) -> int | None:
                     described = described or held
     if described is None:
         return None
-    known = getattr(described, "pretrained_init_configuration", None) or {}
+    known = configurations(described)
     told = inspect.signature(described).parameters.get("vocab_size")
     size = known.get(likest(name, known), {}).get("vocab_size", None if told is None else told.default)
     return size if isinstance(size, int) else None
