@@ -107,7 +107,7 @@ def _published(kind: Any, name: str) -> int | None:
         return None
     known = configurations(described)
     told = inspect.signature(described).parameters.get("vocab_size")
-    size = known.get(likest(name, known), {}).get("vocab_size", None if told is None else told.default)
+    size = known.get(likest(name, known) or "", {}).get("vocab_size", None if told is None else told.default)
     return size if isinstance(size, int) else None
 
 
