@@ -26,7 +26,7 @@ class Texts:
     """A data set of texts.
 
     Attributes:
-        columns: by name what stands there, filled in by `texts`.
+        columns: by name what stands there, filled in by `texts`; behind `=` where the name alone does not tell.
         splits: samples by the names that `splits=` takes, in the order in which all of them are given.
         length: words of a text, Chinese: characters; the mean.
         labels: the classes; empty where there are none.
@@ -199,7 +199,7 @@ TABLE: dict[str, Texts] = {
         "HF; MTEB (PairClassification/Cmnli), its validation", lengths={"sentence2": 17},
     ),
     "clue/cluewsc2020": Texts(
-        "text target label", {**_three(1_244, 304, 2_574), "test1.0": 290}, 62, ("true", "false"), _FEW
+        "text target=spans label", {**_three(1_244, 304, 2_574), "test1.0": 290}, 62, ("true", "false"), _FEW
     ),
     "clue/csl": Texts("abst keyword label", _three(20_000, 3_000, 3_000), 275, _TWO, _FEW),
 }  # fmt: skip

@@ -40,25 +40,27 @@ _FIXED: dict[str, Callable[[str], Any]] = {
     "answers": lambda text: [text[:4]],
     "answer_starts": lambda text: [0],
     "keyword": lambda text: [text[:4]] * 4,
-    "target": lambda text: {"span1_index": 0, "span1_text": text[:2], "span2_index": 4, "span2_text": text[:1]},
+    "spans": lambda text: {"span1_index": 0, "span1_text": text[:2], "span2_index": 4, "span2_text": text[:1]},
     "is_impossible": lambda text: False,
     "id": lambda text: "0",
     "qid": lambda text: "0",
 }
-"""What stands in a column that is no whole text."""
+"""What stands in a column that is no whole text, by its name or by what the table says of it."""
 
 
 def _sample(row: Texts, number: int, *, is_answered: bool) -> dict[str, Any]:
     """One sample; `is_answered`: with its class, as a number where the classes are listed."""
     found: dict[str, Any] = {}
-    for column in row.columns.split():
+    for described in row.columns.split():
+        column, _, kind = described.partition("=")
         text = _text(row, number, row.lengths.get(column, row.length))
-        found[column] = _FIXED[column](text) if column in _FIXED else text
+        fixed = _FIXED.get(kind or column)
+        found[column] = text if fixed is None else fixed(text)
     if "tokens" in found:
         return {**found, "labels": [len(row.labels) - 1] * row.length}
     found = {column: value for column, value in found.items() if is_answered or column != "labels"}
-    kind = number % len(row.labels) if row.labels else "3.0"
-    return {column: value if column not in {"label", "labels"} else kind if is_answered else ""
+    label = number % len(row.labels) if row.labels else "3.0"
+    return {column: value if column not in {"label", "labels"} else label if is_answered else ""
             for column, value in found.items()}  # fmt: skip
 
 
