@@ -20,6 +20,7 @@ from paddle.base import core
 from ..kernels.registry import rule_of
 from ..kernels.rules import Arrays, Meta
 from ..kernels.told import Form, Telling, Told, meta
+from ..memory.operators import ORIGINAL_OPS
 from ..program.templates import Step
 
 _core: Any = core  # whose stubs leave out what reads stored programs
@@ -175,6 +176,8 @@ def build(name: str, args: Sequence[Any], low_to: Callable[[str], str]) -> Any:
     operands = dict(zip(names.operands, args, strict=False))
     attrs = dict(zip(names.attributes, args[len(names.operands) :], strict=True))
     divided = _placed(operands, form)
+    if divided and any(one is not None and not _is_value(one) for one in operands.values()):
+        raise NotImplementedError(name)  # how a number on the host is placed over a mesh is not followed
     told = _tell(form, args)
     flows = any(one is not None and not one.stop_gradient for one in list(operands.values())[: told.differentiated])
     made: dict[str, _Result] = {}
@@ -185,8 +188,14 @@ def build(name: str, args: Sequence[Any], low_to: Callable[[str], str]) -> Any:
         made[result] = _Result((shape, low_to(dtype)), along, stop_gradient=is_hidden or not flows)
     empty = _Result(_EMPTY, [-1] if divided else None, stop_gradient=True)
     every = [made.get(one, None if one in form.results else empty) for one in names.results]
+    operands = {one: value if value is None or _is_value(value) else _full(value) for one, value in operands.items()}
     results = _append(name, operands, attrs, every, divided)
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _full(number: float) -> Any:
+    """A number where the program has an operand: on the host, as Paddle's builder makes it."""
+    return ORIGINAL_OPS["full"]([1], number, core.DataType.FLOAT32, core.CPUPlace())
 
 
 def gradient(  # noqa: PLR0917 - Paddle's signature

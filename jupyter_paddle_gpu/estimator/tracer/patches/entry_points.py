@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from types import BuiltinFunctionType
@@ -19,6 +20,7 @@ from ..eager import amp, pylayers, refusals, saved_tensors
 from ..eager.autograd import Backward, edge_of
 from ..eager.recorded_backward import RecordedBackward
 from ..eager.runtime import Runtime
+from ..graphs import gpu_operators
 from ..kernels.registry import rule_of
 from ..memory.arrays import contiguous_strides, new_tensor
 from ..memory.dtypes import SIZE, name_of
@@ -214,11 +216,14 @@ def _modern(name: str) -> Callable[..., Any]:
 def _operator(name: str) -> Callable[..., Any]:
     """An operator function: what eager mode does in its place, or what the runtime makes of the call."""
 
-    instead = rule_of(name).instead
+    instead, form = rule_of(name).instead, rule_of(name).form
 
     def operator(runtime: Runtime, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         if runtime.builds_graph:
             with without_call_stacks():
+                if form is not None and runtime.target == "gpu" and not kwargs:
+                    with contextlib.suppress(RuntimeError):  # what it is refused for, a GPU's program may meet later
+                        return gpu_operators.build(name, args, str)
                 return original(*args, **kwargs)
         if instead is not None:
             return instead(runtime, original, *args, **kwargs)
@@ -242,8 +247,16 @@ def operators() -> Iterator[Patch]:
             yield Patch(_C_ops, name, _operator(name), everywhere=True)
 
 
+def _gradient(runtime: Runtime, original: Callable[..., Any], operation: Any, *args: Any) -> Any:
+    """`call_vjp`: of an operator that only a GPU has, too."""
+    if runtime.target != "gpu" or gpu_operators.form_of(operation.name().partition(".")[2]) is None:
+        return original(operation, *args)
+    return gpu_operators.gradient(str, operation, *args)
+
+
 def patches() -> Iterator[Patch]:
     """What eager mode does beside operators and methods."""
+    yield Patch(core, "call_vjp", _gradient)
     yield from (Patch(owner, name, traced) for owner, name, traced in _ENTRIES)
     traced_here = {name for owner, name, _ in _ENTRIES if owner is _legacy_C_ops}
     for name in dir(_legacy_C_ops):

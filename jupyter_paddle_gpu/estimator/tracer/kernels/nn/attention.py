@@ -173,6 +173,7 @@ def _memory_efficient(  # noqa: PLR0917 - Paddle's signature
 _FLASH = "`gpu/flash_attn_utils.h`, `gpu/flash_attn_grad_kernel.cu`; no log of one"
 _CUTLASS = "`fusion/cutlass/memory_efficient_attention.cu`, `memory_efficient_attention_grad.cu`; no log of one"
 _SUMS = {"out": ("q", None), "softmax_lse": ("q", (0, 2, None))}
+_ROWS = {"output": ("query", None), "logsumexp": ("query", (0, 2, None))}
 _WHOLE = (1, -1)
 """Axes of queries, keys and values that the kernel needs whole: tokens and numbers a head."""
 OPERATORS = tuple(
@@ -181,6 +182,6 @@ OPERATORS = tuple(
         ("flash_attn", _FLASH, _padded, Form(_padded, _SUMS, _WHOLE)),
         ("flashmask_attention", _FLASH, _ranges, Form(_ranges, _SUMS, _WHOLE)),
         ("flash_attn_unpadded", _FLASH, _unpadded, None),
-        ("memory_efficient_attention", _CUTLASS, _memory_efficient, None),
+        ("memory_efficient_attention", _CUTLASS, _memory_efficient, Form(_memory_efficient, _ROWS, _WHOLE)),
     )
 )
