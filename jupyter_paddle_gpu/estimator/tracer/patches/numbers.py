@@ -14,13 +14,14 @@ from ..undecided import drawn_sizes
 from ..undecided.absent_data import Unseen
 from ..undecided.conversions import LISTED, of_list
 from ..undecided.random_numbers import uniform, unit
-from .patch import Patch
+from .patch import Patch, misfit
 
 
-def _seeded(_session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def _seeded(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A seed of unknown content sizes nothing: any will do."""
     given = [0 if isinstance(one, Unseen) else one for one in args]
-    return original(*given, **{name: 0 if isinstance(one, Unseen) else one for name, one in kwargs.items()})
+    named = {name: 0 if isinstance(one, Unseen) else one for name, one in kwargs.items()}
+    return misfit(session, original, given, named)
 
 
 def patches() -> Iterator[Patch]:

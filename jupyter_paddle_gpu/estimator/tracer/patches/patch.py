@@ -155,7 +155,7 @@ def _function(patch: Patch, original: Any) -> Any:
         except TypeError as problem:
             if was_entered(problem):
                 raise
-        return _misfit(session, original, args, kwargs)
+        return misfit(session, original, args, kwargs)
 
     function.__name__, function.__doc__ = getattr(original, "__name__", patch.name), getattr(original, "__doc__", None)
     if patch.name == "__init__":  # programs choose the arguments of a class by its signature
@@ -163,7 +163,7 @@ def _function(patch: Patch, original: Any) -> Any:
     return function
 
 
-def _misfit(session: Session, original: Any, args: Any, kwargs: Any) -> Any:
+def misfit(session: Session, original: Any, args: Any, kwargs: Any) -> Any:
     """A call that the replacement does not take is the original's, which takes it or says in its own words why not."""
     try:
         return original(*args, **kwargs)
@@ -202,7 +202,7 @@ class _Class(type):
         except TypeError as problem:
             if was_entered(problem):
                 raise
-        return _misfit(session, cls.original, args, kwargs)
+        return misfit(session, cls.original, args, kwargs)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.original)

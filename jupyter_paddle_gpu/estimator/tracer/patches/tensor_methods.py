@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -135,8 +136,9 @@ def _made(runtime: Runtime, original: Any, tensor: Any, *args: Any, **kwargs: An
     """`core.eager.Tensor(value=tensor, …)`: another name for what lies on the device already (InitTensorWithTensor in
     pybind/eager.cc), as gradients in float32 are made that fleet keeps beside a parameter (`main_grad`)."""
     if args and not kwargs and type(args[0]) is _TYPE:  # nearly all: parameters, and what optimizers keep
-        fill(tensor, *args)
-        return
+        with contextlib.suppress(TypeError):  # which Paddle's own code is to raise, below
+            fill(tensor, *args)
+            return
     value = kwargs.get("value", args[0] if args else None)
     state = known_state(value) if isinstance(value, paddle.Tensor) else None
     if state is None:

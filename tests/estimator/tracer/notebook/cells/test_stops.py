@@ -109,6 +109,8 @@ REFUSED = {
     "channels": CHANNELS,
     "number of no dimensions": training(after="print(loss.numpy()[0])"),
     "features": training(x="paddle.rand([4, 5])"),
+    "half a feature": training("Linear(4.5, 2)"),
+    "two seeds": training(after="paddle.seed(0, None)"),
     "in a later cell": CELLS,
     "statistics of other channels": training(
         "Sequential(nn.Conv2D(3, 4, 3), nn.BatchNorm2D(5))", "paddle.rand([2, 3, 8, 8])"
