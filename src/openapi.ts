@@ -1613,6 +1613,7 @@ export interface components {
          *         answered: trainings replayed with a card's own answers by which both ends were set; 0: none.
          *         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
          *         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
+         *         orders: in how many orders batches of several shapes were replayed for the range; 0: all have one shape.
          */
         DeviceTerms: {
             mapped_low: number;
@@ -1638,6 +1639,8 @@ export interface components {
             batches_ahead: number;
             /** @default false */
             changing_shapes: boolean;
+            /** @default 0 */
+            orders: number;
         };
         /**
          * Difference

@@ -213,6 +213,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         answered: trainings replayed with a card's own answers by which both ends were set; 0: none.
         batches_ahead: bytes of batches that wait on the device, for a loader that keeps up; not in the low end.
         changing_shapes: the range has what a size that is drawn for each batch leaves in the allocator.
+        orders: in how many orders batches of several shapes were replayed for the range; 0: all have one shape.
     """
 
     mapped_low: int
@@ -229,6 +230,7 @@ class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     answered: int = 0
     batches_ahead: int = 0
     changing_shapes: bool = False
+    orders: int = 0
 
 
 class HostMemory(msgspec.Struct, frozen=True, kw_only=True):

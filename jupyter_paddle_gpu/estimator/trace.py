@@ -115,6 +115,31 @@ class TracedHost(msgspec.Struct, frozen=True):
     grown: int | None = None
 
 
+Sides = tuple[tuple[int, ...], ...]
+"""The shapes of a batch's tensors."""
+
+
+class OtherStep(msgspec.Struct, frozen=True):
+    """The same step with a batch of other shapes."""
+
+    sides: Sides
+    operations: tuple[Operation, ...]
+    storages: tuple[Storage, ...]
+
+
+class Batches(msgspec.Struct, frozen=True):
+    """Batches whose shapes differ from step to step.
+
+    Attributes:
+        sides: of the first ones, in their order.
+        traced: of the batch that the step was traced with.
+    """
+
+    sides: tuple[Sides, ...]
+    traced: Sides
+    other: OtherStep | None = None
+
+
 class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """A traced training step (or the reason why there is none, in `questions`/`notes` with status other than `ok`).
 
@@ -172,6 +197,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     where: Place | None = None
     others: tuple[Trace, ...] = ()
     unreached: tuple[Place, ...] = ()
+    batches: Batches | None = None
+    """Where their shapes differ."""
     extra: dict[str, Any] = {}
 
     @property

@@ -104,6 +104,12 @@ NOTES: dict[str, Message] = {
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),
         Message(
+            code="shapes_differ",
+            text="Batches differ in shape: of the next {batches} of the data here there are {shapes} shapes; the "
+            "figure is that of the largest.",
+            hint="A larger one that comes later takes more.",
+        ),
+        Message(
             code="shapes_alternate",
             text="The program's own sampler gives batches of several shapes that take as much; the figure is that of "
             "the one with most samples.",

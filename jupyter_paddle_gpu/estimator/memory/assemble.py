@@ -14,6 +14,7 @@ from ..trace import Operation, Trace
 from . import allocator_flags, evidence, overheads, replay
 from .allocator import aligned
 from .calibration import Calibration, Key, Range
+from .changing import replay_orders
 from .host import host_memory
 from .mix import matrix_flops
 from .reserved import Reserved, replay_changing, replay_reserved
@@ -69,6 +70,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     changing = evidence.drawn(trace)
     if changing:
         most = max(most, replay_changing(trace, _likely_workspace, setup.new), key=lambda one: one.mapped)
+    orders = () if trace.batches is None else replay_orders(trace, trace.batches, _likely_workspace, setup.new)
+    most = max((most, *orders), key=lambda one: one.mapped)
     between = communication_range(accelerator.vendor if accelerator else None, trace.devices or 1)
     terms = DeviceTerms(
         mapped_low=least.mapped,
@@ -81,6 +84,8 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
+    if orders:
+        reserved, spread = _of_orders(orders, terms, spread)
     logs, low, high = ((), spread.low, spread.high) if setup.arena else _ends(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
         terms,
@@ -90,6 +95,7 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         mixed_logs=len(set(logs) & set(evidence.MIXED)),
         answered=0 if spread.observations or setup.arena or not evidence.ends(trace, reserved) else evidence.ANSWERED,
         changing_shapes=changing,
+        orders=len(orders),
         batches_ahead=trace.batches_ahead,
     )
     standing = sum(result.kinds.values())
@@ -109,6 +115,19 @@ def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibra
         notes=(*setup.notes, *allocator_flags.refusal(setup, least.refused or reserved)),
         counted=setup.counted,
     )
+
+
+def _of_orders(orders: tuple[Reserved, ...], terms: DeviceTerms, spread: Range) -> tuple[int, Range]:
+    """(likely reserved bytes, the range) where batches of several shapes were replayed in several orders.
+
+    The middle one is likely, the range goes to the largest. What a machine measured itself counts for more.
+    """
+    middle = orders[len(orders) // 2]
+    if spread.observations:
+        return middle.reserved, spread
+    likely = middle.mapped + spread.context + (terms.communication_low + terms.communication_high) // 2
+    high = terms.mapped_high + terms.context_high + terms.communication_high
+    return middle.reserved, msgspec.structs.replace(spread, likely=likely, high=max(high, spread.high))
 
 
 def _ends(

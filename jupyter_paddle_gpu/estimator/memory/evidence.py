@@ -121,7 +121,7 @@ def like(trace: Trace, reserved: int) -> tuple[Seen, ...]:
 
 
 def _varies(trace: Trace) -> bool:
-    return UNKNOWN_SHAPES in trace.extra or drawn(trace) or _says(trace, SHAPES_ALTERNATE)
+    return trace.batches is not None or UNKNOWN_SHAPES in trace.extra or drawn(trace) or _says(trace, SHAPES_ALTERNATE)
 
 
 def drawn(trace: Trace) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import nlargest
 from itertools import accumulate
 
@@ -50,22 +50,29 @@ def replay(trace: Trace, *, size: Size = exact, workspace: Callable[[Operation],
     A storage counts from `start` to `end`, both inclusive, as `trace.Storage` defines them; one sum over a difference
     array gives every moment, so the cost is linear in storages plus operations.
     """
-    operations = trace.operations
-    moments = max(len(operations), 1)
-    changes = [0] * (moments + 1)
-    for storage in trace.storages:
-        counted = size(storage.bytes)
-        changes[max(storage.start, 0)] += counted
-        changes[min(storage.end, moments - 1) + 1] -= counted
-    standing = list(accumulate(changes))[:moments]
-    transients = [workspace(operation) for operation in operations] or [0]
-    curve = tuple(map(sum, zip(standing, transients, strict=True)))
+    transients = [workspace(operation) for operation in trace.operations] or [0]
+    curve = _curve(trace.storages, transients, size)
     peak = max(curve)
     at = curve.index(peak)
     kinds: dict[Kind, int] = defaultdict(int)
     for storage in alive(trace, at):
         kinds[storage.kind] += size(storage.bytes)
     return Replay(curve=curve, peak=peak, at=at, kinds=dict(kinds), workspace=transients[at])
+
+
+def peak_of(storages: Sequence[Storage], transients: Sequence[int]) -> int:
+    """The most bytes at once of these allocations with the operations' transients."""
+    return max(_curve(storages, transients or [0], exact))
+
+
+def _curve(storages: Sequence[Storage], transients: Sequence[int], size: Size) -> tuple[int, ...]:
+    moments = len(transients)
+    changes = [0] * (moments + 1)
+    for storage in storages:
+        counted = size(storage.bytes)
+        changes[max(storage.start, 0)] += counted
+        changes[min(storage.end, moments - 1) + 1] -= counted
+    return tuple(map(sum, zip(list(accumulate(changes))[:moments], transients, strict=True)))
 
 
 def alive(trace: Trace, at: int) -> list[Storage]:

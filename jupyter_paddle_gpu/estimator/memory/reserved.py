@@ -51,7 +51,7 @@ def replay_reserved(
     before it.
     """
     allocator = new()
-    steps = _Steps(trace, [workspace(operation) for operation in trace.operations])
+    steps = Steps(trace, [workspace(operation) for operation in trace.operations])
     kept: Kept = defaultdict(list)
     for number in range(MOST_STEPS):
         before = allocator.peak_reserved
@@ -69,11 +69,11 @@ def replay_changing(
     What grows with the pictures are activations, inputs and the kernels' transients; all else stays.
     """
     allocator = new()
-    known: dict[float, _Steps] = {}
+    known: dict[float, Steps] = {}
     kept: Kept = defaultdict(list)
     for number, side in enumerate(SIDES):
         if side not in known:
-            known[side] = _Steps(*_shrunk(trace, workspace, side * side))
+            known[side] = Steps(*_shrunk(trace, workspace, side * side))
         kept = known[side].run(allocator, kept, first=number == 0 and not trace.begins_whole)
     return Reserved.of(allocator)
 
@@ -90,7 +90,7 @@ def _shrunk(trace: Trace, workspace: Callable[[Operation], int], part: float) ->
     return msgspec.structs.replace(trace, storages=storages), transients
 
 
-class _Steps:
+class Steps:
     """The events of one step, put in order once."""
 
     def __init__(self, trace: Trace, transients: list[int]) -> None:

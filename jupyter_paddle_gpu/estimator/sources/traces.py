@@ -25,6 +25,7 @@ from ..workers.libraries import imported
 from ..workers.outcomes import Outcome
 from ..workers.settings import WorkerSettings
 from ..workers.worker import Worker
+from .batches import differs, with_others
 from .cache import Cache, folder_state, trace_key, tree_state
 from .commands import with_commands
 from .fallback import BATCHES, LARGER_BATCHES, Measured, fitted
@@ -164,6 +165,13 @@ class Traces:
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))
         )
+        if traced.trace is not None and differs(traced.trace, asked["target"]):
+
+            def again(batch: object) -> Trace | None:
+                found = worker.request("trace", {**timed, "batch": batch}, folder, limits, libraries=libraries)
+                return _read(found).trace if found.kind == "answer" else None
+
+            traced = msgspec.structs.replace(traced, trace=with_others(traced.trace, again, asked["target"]))
         if outcome.kind in ("error", "signal") or _untraceable(traced.trace):
             traced = self._measured(worker, facts, folder, asked) or traced
         questions = traced.trace.questions if traced.trace else ()

@@ -15,6 +15,7 @@ from ..patches.absent_modules import AbsentModules
 from ..patches.data.loaders import Loaders
 from ..patches.distributed.process_group import Processes
 from ..patches.patch import unplaced
+from ..step import batches as step_batches
 from ..step.changes import Changes, plain
 from ..step.host_memory import HostMemory
 from ..step.layers import LayerPaths
@@ -212,7 +213,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes.append({"code": own_notes.FEW_STEPS, "params": {}})
     if not processes.kind:  # where several train together, gradients lie in buffers that stay
         notes += watch.gradients.notes()
-    notes += [*loaders.notes(), *watch.kept.notes()]
+    batches = loaders.batches(watch.updates)
+    notes += [*loaders.notes(), *step_batches.notes(batches), *watch.kept.notes()]
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     notes += graph_notes(runtime.ledger, window, called.batch)
     trained = watch.elements()
@@ -233,6 +235,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "batch_size": sizes[0] if sizes else None,
         "steps_per_epoch": loaders.steps_per_epoch(watch.updates),
         "batches_ahead": loaders.ahead,
+        "batches": batches or step_batches.of_loop(runtime, window, called.path),
         "begins_whole": graphs.has_run,
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,

@@ -101,6 +101,11 @@ def traced(
     return runtime, result
 
 
+def _batch(asked: Any) -> Any:
+    """Which of a loader's batches of different shapes is traced."""
+    return tuple(map(tuple, asked)) if isinstance(asked, list) else asked
+
+
 def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[str, Any]]) -> None:
     """Have the rest of the epoch followed behind the step; the answer is kept as it is with the step."""
     watch = runtime.of(StepWatch)
@@ -150,7 +155,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         Precision(request.get("amp"), request.get("amp_dtype") or "float16"),
         Types(low_as_float32=runtime.target != "cpu" or request.get("amp") in {"O1", "O2"}),
         Changes(accumulation, request.get("recompute"), request.get("set_to_zero"), ended=watch.has_window),
-        Loaders(request.get("batch_size"), accumulation),
+        Loaders(request.get("batch_size"), accumulation, wanted=_batch(request.get("batch"))),
         resizing.Resizing(scenario.change),
     )
     return runtime

@@ -10,14 +10,20 @@ from __future__ import annotations
 from ..eager.tensors import Tensors
 from ..patience import Patience, Waiting
 from . import periods
-from .layers import LayerPaths
+from .layers import LayerPaths, Meta
 from .report import most_alive, rows
 
 Window = tuple[int, int]
+Shapes = tuple[tuple[int, ...], ...]
 MOST = 16
 """Updates that are looked at for sizes that come again."""
 PATIENCE = Patience(60_000, 5.0)
 """After which they are not waited for either."""
+
+
+def _shapes(taken: frozenset[tuple[Meta, ...]]) -> Shapes | None:
+    """Of the tensors of the one call; None where there are more, or none."""
+    return tuple(shape for shape, _ in next(iter(taken))) if len(taken) == 1 else None
 
 
 class Sizes:
@@ -32,7 +38,9 @@ class Sizes:
         self._runtime = runtime
         self._taken: list[int] = []
         """By update, the number of what it took in."""
-        self._numbers: dict[frozenset[object], int] = {}
+        self._numbers: dict[frozenset[tuple[Meta, ...]], int] = {}
+        self._windows: dict[int, Window] = {}
+        """The last step that took in each, where an update is a step."""
         self._bytes = 0
         self._is_settled = False
         self._waiting: Waiting | None = None
@@ -61,8 +69,20 @@ class Sizes:
             self.largest = window
             return window
         self._compare(window)
+        if period == 1:
+            self._windows[self._taken[-1]] = window
         self._is_settled = self._is_settled or self._come_again(period) or self._is_enough()
         return self.largest if self._is_settled else None
+
+    def others(self) -> tuple[list[Shapes], dict[Shapes, Window]]:
+        """(what the updates have taken in, in their order; a step of each), where the shapes of the data differ and
+        each step calls its model once."""
+        shapes = {number: _shapes(taken) for taken, number in self._numbers.items()}
+        if not self.vary or not self._windows or None in shapes.values():
+            return [], {}
+        told = {number: one for number, one in shapes.items() if one is not None}
+        windows = {told[number]: window for number, window in self._windows.items()}
+        return ([told[number] for number in self._taken], windows) if len(set(told.values())) > 1 else ([], {})
 
     def _compare(self, window: Window) -> None:
         storages, operations = rows(self._runtime.ledger, window, str)

@@ -106,7 +106,7 @@ class StepWatch:
         self.optimizers: list[Any] = []
         self.window: tuple[int, int] | None = None
         self._order, self._ends = list[int](), list[int]()
-        self._sizes = Sizes(self.runtime)
+        self.sizes = Sizes(self.runtime)
         self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
@@ -259,7 +259,7 @@ class StepWatch:
             self.optimizers.append(optimizer)
         self._order.append(self.optimizers.index(optimizer))
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
-        self._sizes.updated(self._ends[-1] if self._ends else self.began)
+        self.sizes.updated(self._ends[-1] if self._ends else self.began)
         self._ends.append(self.runtime.ledger.now)
         if self.rest.is_on:
             self.rest.updated()
@@ -268,7 +268,7 @@ class StepWatch:
         period = self._period()
         if period is None or self.updates < self._enough:
             return
-        window = self._sizes.settle((self._ends[-period - 1], self._ends[-1]), period)
+        window = self.sizes.settle((self._ends[-period - 1], self._ends[-1]), period)
         self.window = self.kept.settle(window, self._ends, period) or self.window
         if self.window is None:
             return
@@ -385,7 +385,7 @@ class StepWatch:
 
     def last_window(self) -> tuple[int, int] | None:
         """The best window when the program ended by itself: the last update's step."""
-        self.window = self.window or self._sizes.largest
+        self.window = self.window or self.sizes.largest
         if self.window is not None:
             return self.window
         if not self._ends:

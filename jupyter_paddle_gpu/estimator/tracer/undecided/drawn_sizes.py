@@ -20,6 +20,17 @@ from .absent_data import Unseen
 from .unknowns import is_unknown
 
 
+@contextlib.contextmanager
+def states_kept() -> Iterator[None]:
+    """Random states are then as they were."""
+    states = random.getstate(), np.random.get_state()
+    try:
+        yield
+    finally:
+        random.setstate(states[0])
+        np.random.set_state(states[1])
+
+
 class DrawnSizes:
     """Whether draws give their largest now."""
 
@@ -29,14 +40,12 @@ class DrawnSizes:
     @contextlib.contextmanager
     def largest(self) -> Iterator[None]:
         """For a while they do; random states are then as they were."""
-        states = random.getstate(), np.random.get_state()
-        self.are_largest = True
-        try:
-            yield
-        finally:
-            self.are_largest = False
-            random.setstate(states[0])
-            np.random.set_state(states[1])
+        with states_kept():
+            self.are_largest = True
+            try:
+                yield
+            finally:
+                self.are_largest = False
 
 
 def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:

@@ -1,9 +1,17 @@
-"""One batch of the user's own data set: its samples are loaded, as few as do, and put together by its own function."""
+"""One batch of the user's own data set: its samples are loaded, as few as do, and put together by its own function.
+
+Where batches differ in shape from step to step (sentences are padded to the longest of their batch), those that come
+next are put together as well. On a CPU the largest decides, whenever it comes; on a GPU all of them, since each leaves
+other sizes in the allocator's chunks. Where the data is made up, all samples are alike, and so are the batches.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
+import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -16,14 +24,26 @@ from ... import call_stack
 from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
+from ...step.batches import unlike
+from ...step.model_inputs import IMAGE_RANK
 from ...step.resizing import Resizing
+from ...undecided.drawn_sizes import states_kept
 from ...undecided.unseen_data import UNKNOWN_LENGTH, UnseenData
-from .loaders import Loaders
+from .loaders import Loaders, Sides
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
 SAMPLED_BATCHES, MOST_KINDS = 64, 6
 """Batches of a sampler of the program's own that are looked at, and kinds of them that are put together."""
+MOST_BATCHES, MOST_SAMPLES = 20, 2_560
+"""Batches that are put together, and samples that are loaded for them, at most."""
+ALIKE = 4
+"""Batches of one shape after which no other is looked for."""
+LARGE = 1 << 20
+"""Bytes of an array that holds pictures or sound, whose numbers decide nothing."""
+SECONDS = 2.0
+"""How long they may take; then those that there are speak."""
+
 LARGE_SAMPLE = 4 << 10
 """Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
 
@@ -128,6 +148,13 @@ def _samples(loader: Any, wanted: int, indices: list[Any]) -> list[Any]:
     return [first[i] if i < len(first) else _again(first[i % len(first)]) for i in range(wanted)]
 
 
+def first_samples(loader: Any, size: int) -> list[Any]:
+    """A few samples, none of them twice; none where they cannot be loaded. Random states are then as they were."""
+    with states_kept(), contextlib.suppress(Exception):
+        return _samples(loader, min(size, DISTINCT_SAMPLES), [])
+    return []
+
+
 def _again(sample: Any) -> Any:
     """A sample once more: what puts a batch together may change its entries, once for each place. Arrays are shared."""
     if type(sample) in {list, tuple}:
@@ -154,6 +181,13 @@ def collated(runtime: Tensors, loader: Any, size: int, indices: list[Any] | None
     with resizing.samples():
         batch = _put_together(runtime, loader, size, indices or [])
     return batch if resizing.change is None else _resized(runtime, batch)
+
+
+def collated_of(runtime: Tensors, loader: Any, asked: list[Any]) -> Any:
+    """The batch of all these indices, each loaded for itself."""
+    with runtime.of(Resizing).samples():
+        collate = getattr(loader, "collate_fn", None) or default_collate_fn
+        return collate([loader.dataset[index] for index in asked])
 
 
 def _resized(runtime: Tensors, batch: Any) -> Any:
@@ -235,3 +269,117 @@ def largest_shape(runtime: Tensors, batch: Any) -> tuple[int, ...]:
         parts = [item for item in batch if bytes_of(runtime, item)]
         return largest_shape(runtime, max(parts, key=lambda part: bytes_of(runtime, part))) if parts else ()
     return tuple(getattr(batch, "shape", ()))
+
+
+def largest_of_next(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
+    """The largest of the next batches in bytes, where their shapes differ; else the batch itself.
+
+    Args:
+        size: samples of a batch.
+        batch: the first one.
+    """
+    is_plain = size and getattr(loader, "batch_sampler", None) is not None and runtime.of(Resizing).change is None
+    if not is_plain or isinstance(loader.dataset, UnseenData) or id(loader) in runtime.of(Loaders).drawn:
+        return batch
+    if len({_lengths(one) for one in first_samples(loader, size)}) == 1:
+        return batch
+    return _chosen(runtime, loader, _next(runtime, loader, _of_size(loader, size)), batch)
+
+
+def next_of_own(runtime: Tensors, loader: Any, batch: Any) -> Any:
+    """The batch of a sampler of the program's own, or the other one that is asked for, with those that come next."""
+    if isinstance(loader.dataset, UnseenData) or runtime.of(Resizing).change is not None:
+        return batch
+    lists = (list(one) for one in loader.batch_sampler)
+    return _chosen(runtime, loader, _next(runtime, loader, lists), batch, is_given=True)
+
+
+def is_drawn(runtime: Tensors, loader: Any, size: int, batch: Any, largest: Any) -> bool:
+    """Whether a batch with the largest draws is larger than one without, for its draws: other samples may be as well.
+
+    Of pictures it is the draws: their sizes are drawn far more often than they differ by themselves.
+    """
+    if bytes_of(runtime, largest) <= bytes_of(runtime, batch):
+        return False
+    if len(largest_shape(runtime, largest)) < IMAGE_RANK:
+        with states_kept():
+            plain = made(runtime, collated(runtime, loader, size))
+        if bytes_of(runtime, largest) <= bytes_of(runtime, plain):
+            return False
+    runtime.of(Loaders).drawn.add(id(loader))
+    runtime.of(Loaders).changing.pop(id(loader), None)
+    return True
+
+
+_HAVE_LENGTHS = (list, tuple, dict, np.ndarray, paddle.Tensor, str)
+
+
+def _lengths(sample: Any) -> tuple[Any, ...]:
+    """The shapes of a sample's arrays, and how long its lists and texts are: alike in each, none has to be padded."""
+    if isinstance(sample, dict):
+        sample = list(sample.values())
+    if isinstance(sample, (list, tuple)) and any(isinstance(one, _HAVE_LENGTHS) for one in sample):
+        return tuple(_lengths(one) for one in sample)
+    if isinstance(sample, (np.ndarray, paddle.Tensor)):
+        return tuple(map(int, sample.shape))
+    return (len(sample),) if isinstance(sample, (list, tuple, str)) else ()
+
+
+def _of_size(loader: Any, size: int) -> Iterator[list[Any]]:
+    """What the data set is asked for, batch by batch; the last one only where it is whole."""
+    found = itertools.chain.from_iterable(loader.batch_sampler)
+    while len(batch := list(itertools.islice(found, size))) == size:
+        yield batch
+
+
+def _next(runtime: Tensors, loader: Any, lists: Iterator[list[Any]]) -> list[Any]:
+    """The next batches without their tensors, as many as there is room for; random states are then as they were."""
+    found, samples, end = list[Any](), 0, time.perf_counter() + SECONDS
+    with states_kept(), contextlib.suppress(Exception):  # what is wrong with a later batch the first one need not say
+        for indices in itertools.islice(lists, MOST_BATCHES):
+            samples += len(indices)
+            if samples > MOST_SAMPLES and len(found) > 1:
+                break
+            found.append(_light(made(runtime, collated_of(runtime, loader, indices))))
+            if time.perf_counter() > end or (len(found) == ALIKE and len(set(map(sides, found))) == 1):
+                break
+    return found
+
+
+def _light(batch: Any) -> Any:
+    """The batch without what its large arrays hold: twenty batches of pictures are more than a process has room for."""
+    if isinstance(batch, dict):
+        return {key: _light(item) for key, item in batch.items()}
+    if isinstance(batch, (list, tuple)):
+        return [_light(item) for item in batch]
+    if isinstance(batch, np.ndarray) and batch.nbytes > LARGE:
+        return np.broadcast_to(np.zeros((), batch.dtype), batch.shape)
+    return batch
+
+
+def _chosen(runtime: Tensors, loader: Any, found: list[Any], batch: Any, *, is_given: bool = False) -> Any:
+    shapes = [sides(one) for one in found]
+    if len(set(shapes)) < 2 or len(set(map(_ranks, [*shapes, sides(batch)]))) > 1:
+        return batch
+    loaders = runtime.of(Loaders)
+    largest = batch if is_given else max([batch, *found], key=lambda one: bytes_of(runtime, one))
+    traced = sides(largest)
+    if loaders.wanted == "unlike":
+        largest = max(found, key=lambda one: unlike(sides(one), traced))
+    elif loaders.wanted in shapes:
+        largest = found[shapes.index(loaders.wanted)]
+    loaders.changing[id(loader)] = (shapes, sides(largest))
+    return largest
+
+
+def _ranks(shapes: Sides) -> tuple[int, ...]:
+    return tuple(map(len, shapes))
+
+
+def sides(batch: Any) -> Sides:
+    """The shapes of all tensors and arrays of a batch, in their order."""
+    if isinstance(batch, dict):
+        batch = list(batch.values())
+    if isinstance(batch, (list, tuple)):
+        return tuple(shape for item in batch for shape in sides(item))
+    return (tuple(map(int, batch.shape)),) if isinstance(batch, (Made, np.ndarray)) else ()

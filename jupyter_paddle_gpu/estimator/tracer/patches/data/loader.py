@@ -33,6 +33,7 @@ from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from . import batches as own_batches
 from . import followed
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, look_at_last, made
 from .loaders import InStep, Loaders
@@ -226,12 +227,15 @@ def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tupl
     """
     batches = [(len(indices), made(runtime, collated(runtime, loader, len(indices), indices))) for indices in found]
     sizes = [bytes_of(runtime, batch) for _, batch in batches]
+    large = [one for one, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
+    size, batch = max(large, key=lambda one: one[0])
+    given = own_batches.next_of_own(runtime, loader, batch)
     if min(sizes) < NEARLY * max(sizes):
-        runtime.note("sizes_drawn")
+        if id(loader) not in runtime.of(Loaders).changing:
+            runtime.note("sizes_drawn")
     elif len({largest_shape(runtime, batch) for _, batch in batches}) > 1:
         runtime.note("shapes_alternate")
-    large = [one for one, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
-    return max(large, key=lambda one: one[0])
+    return size, given
 
 
 def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
@@ -260,9 +264,9 @@ def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
         with runtime.of(DrawnSizes).largest():
             largest = made(runtime, collated(runtime, loader, size))
     except Exception:  # the largest of all together may be none that the program draws
-        return batch
-    if bytes_of(runtime, largest) <= bytes_of(runtime, batch):
-        return batch
+        largest = batch
+    if not own_batches.is_drawn(runtime, loader, size, batch, largest):
+        return own_batches.largest_of_next(runtime, loader, size, batch)
     runtime.note("sizes_drawn")
     return largest
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+Sides = tuple[tuple[int, ...], ...]
+"""The shapes of a batch's tensors."""
 LEFT = "batches_left"
 """The note on batches that stay with each epoch."""
 
@@ -68,6 +70,13 @@ class Loaders:
     begun: dict[int, int] = field(default_factory=dict)
     """By loader with a batch in hand: updates that there were before it."""
 
+    changing: dict[int, tuple[list[Sides], Sides]] = field(default_factory=dict)
+    """By loader whose batches differ: the shapes of the next ones, and of the one that every step is given."""
+    drawn: set[int] = field(default_factory=set)
+    """Loaders of which the program draws the size of each batch: their shapes are no data's."""
+    wanted: Literal["unlike"] | Sides | None = None
+    """Which one that is: with these shapes, or as far as possible from the largest; None: the largest."""
+
     silenced: BaseException | None = None
     """The error that would end the thread that reads for a loader without workers: Paddle prints it, and whoever asked
     for the batch waits for good."""
@@ -85,19 +94,32 @@ class Loaders:
             raise
 
     def steps_per_epoch(self, updates: int) -> int | None:
-        """Updates in one pass over the loader between whose batches most were made; None where it has no length.
+        """Updates in one pass over the loader that feeds them; None where it has no length.
 
         Args:
             updates: how many there are by now: the program may be in the middle of a batch.
         """
+        loader, made = self._feeding(updates)
+        if not made or loader not in self.lengths:
+            return None
+        return max(1, self.lengths[loader] * made // max(1, self.given[loader]))
+
+    def batches(self, updates: int) -> dict[str, Any] | None:
+        """The shapes of batches of the loader that feeds so many updates, where they differ."""
+        loader, made = self._feeding(updates)
+        if not made or loader not in self.changing:
+            return None
+        shapes, traced = self.changing[loader]
+        return {"sides": shapes, "traced": traced}
+
+    def _feeding(self, updates: int) -> tuple[int, int]:
+        """The loader between whose batches most updates were made, and how many."""
         by_loader = {
             one: self.updated.get(one, 0) + (updates - self.begun[one] if one in self.begun else 0)
             for one in {**self.updated, **self.begun}
         }
-        loader = max(by_loader, key=lambda one: by_loader[one], default=None)
-        if loader is None or not by_loader[loader] or loader not in self.lengths:
-            return None
-        return max(1, self.lengths[loader] * by_loader[loader] // max(1, self.given[loader]))
+        loader = max(by_loader, key=lambda one: by_loader[one], default=0)
+        return loader, by_loader.get(loader, 0)
 
     def read(self, loader: Any, how: InStep) -> None:
         """A loader is gone through from its first batch on."""
@@ -115,7 +137,7 @@ class Loaders:
         pairs = [sorted(pair, key=lambda one: self.lengths.get(one, 0)) for pair in self.in_step]
         if left := max((self._left(*pair) for pair in pairs), default=0):
             return [{"code": LEFT, "params": {"size": left}}]
-        found = []
+        found: list[dict[str, int]] = []
         for loop, read in self.within:
             (cell, line), (where, loop_line) = self.reads[read].made_at, self.reads[loop].made_at
             if (left := self._left(loop, read)) and line and loop_line and cell == where:
