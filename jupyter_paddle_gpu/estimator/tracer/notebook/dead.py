@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import operator
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -15,6 +14,8 @@ from .syntax import nodes, parsed
 PLAIN = (bool, int, float, str, type(None))
 """Values by which a condition is known."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
+"""What holds statements, or is one."""
 _COMPARED = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
@@ -80,7 +81,16 @@ def alive(tree: ast.AST, known: Mapping[str, Any]) -> ast.AST:
     pruning = _Pruning(known)
     if not any(pruning.decided(node) is not None for node in ast.walk(tree) if isinstance(node, ast.If)):
         return tree
-    return pruning.visit(copy.deepcopy(tree))  # type: ignore[no-any-return]
+    return pruning.visit(_copied(tree))  # type: ignore[no-any-return]
+
+
+def _copied(node: ast.AST) -> ast.AST:
+    """A tree with statements of its own, in which arms can be left out; expressions are shared."""
+    fields = {
+        name: [_copied(one) if isinstance(one, _BLOCKS) else one for one in value] if isinstance(value, list) else value
+        for name, value in ast.iter_fields(node)
+    }
+    return ast.copy_location(type(node)(**fields), node)
 
 
 def decided(test: ast.expr, known: Mapping[str, Any]) -> bool | None:

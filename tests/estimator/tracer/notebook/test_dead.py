@@ -158,3 +158,13 @@ def test_a_constant_is_known_before_the_code_came_to_it():
     assert dead.settled([source], {"mode": "train"}) == {"mode": "train"}  # an answer
     assert dead.settled([f"{source}\nexec(open('flags').read())"], {}) == {}
     assert dead.settled(["def f():\n    mode = 'predict'"], {}) == {}
+
+
+def test_the_tree_itself_stays_as_it_is():
+    source = (
+        "def f():\n    try:\n        if False:\n            a()\n    except E:\n        if True:\n            b()\n"
+    )
+    tree = ast.parse(source)
+    before = ast.dump(tree)
+    assert ast.unparse(dead.alive(tree, {})) == "def f():\n    try:\n        pass\n    except E:\n        b()"
+    assert ast.dump(tree) == before
