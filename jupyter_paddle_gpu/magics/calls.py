@@ -36,7 +36,7 @@ def calls_of(model: str, texts: Iterable[str], names: Mapping[str, Any]) -> Call
     """
     found = Calls()
     for text in reversed(list(texts)):
-        tree = _parsed(text)
+        tree = parsed(text)
         if tree is None:
             continue
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -106,7 +106,8 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def _parsed(text: str) -> ast.Module | None:
+def parsed(text: str) -> ast.Module | None:
+    """A cell's code without its magics; None where it is no Python."""
     try:
         return parse(mask(text)[0])
     except (SyntaxError, ValueError):

@@ -1,33 +1,75 @@
-"""What may go into a live model: an array of the kernel that fits its first layer, else a batch of an assumed size.
+"""What may go into a live model: an array of the kernel that fits its first layer, what the cells make, else a batch of
+an assumed size.
 
 Read by attributes alone: a method of the program's own would run.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from .calls import parsed
 
 BATCH, LENGTH, SIDE, SMALL_SIDE = 32, 128, 224, 28
 """What is assumed of samples, of a sequence, and of pictures with and without colours."""
 _RANKS = {"1D": (3, LENGTH), "2D": (4, SIDE), "3D": (5, SIDE)}
 """Dimensions of what a convolution takes, and the size of each side."""
 _GREY = 1
+_MAKERS = frozenset(("rand", "randn", "randint", "zeros", "ones", "full", "empty", "normal", "uniform", "InputSpec"))
+"""Calls that are given the shape of what they make."""
 
 
-def suggested(model: Any, names: Mapping[str, Any]) -> tuple[str, str] | None:
-    """A batch in words and where it comes from; None where the first layer does not tell."""
+def suggested(model: Any, names: Mapping[str, Any], cells: Iterable[str] = ()) -> tuple[str, str] | None:
+    """A batch in words and where it comes from; None where the first layer does not tell.
+
+    Args:
+        names: the kernel's.
+        cells: the sources of the notebook's code cells.
+    """
     layer = _first(attributes(model).get("network", model), set())
     taken = None if layer is None else _taken(layer)
     if taken is None:
         return None
     dtype, shape, axis = taken
+
+    def fits(found: tuple[int, ...]) -> bool:
+        return len(found) == len(shape) and (axis is None or found[axis] == shape[axis])
+
     for name, value in list(names.items()):
         held = None if name.startswith("_") else _shape(value, dtype)
-        if held is not None and len(held) == len(shape) and (axis is None or held[axis] == shape[axis]):
+        if held is not None and fits(held):
             return _text(dtype, held), "kernel"
-    return _text(dtype, shape), "assumed"
+    made = next((one for cell in cells for one in _made_in(cell, names) if fits(one)), None)
+    return (_text(dtype, shape), "assumed") if made is None else (_text(dtype, made), "cells")
+
+
+def _made_in(cell: str, names: Mapping[str, Any]) -> Iterator[tuple[int, ...]]:
+    """Shapes that calls of a cell make arrays of: `paddle.rand([BATCH, 512])`, `np.random.rand(128, 512)`."""
+    tree = parsed(cell)
+    for call in () if tree is None else ast.walk(tree):
+        if not isinstance(call, ast.Call) or getattr(call.func, "attr", getattr(call.func, "id", "")) not in _MAKERS:
+            continue
+        given = [*call.args, *(one.value for one in call.keywords if one.arg in {"shape", "size"})]
+        for sides in (*(one.elts for one in given if isinstance(one, (ast.List, ast.Tuple))), given):
+            sizes = [_size(side, names) for side in sides]
+            if sizes and all(sizes):
+                yield tuple(sizes)
+
+
+def _size(node: ast.expr, names: Mapping[str, Any]) -> int:
+    """A number in a shape, by its name too, a batch's where it is left open; 0 where it is none."""
+    match node:
+        case ast.Constant(value=None) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=1)):
+            return BATCH
+        case ast.Constant(value=int() as size):
+            return size
+        case ast.Name(id=name):
+            found = names.get(name)
+            return found if type(found) is int else 0
+    return 0
 
 
 def attributes(thing: Any) -> dict[str, Any]:

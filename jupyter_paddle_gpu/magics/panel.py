@@ -71,7 +71,7 @@ def trace(name: str, request: str, language: str = "", cells: str = "[]") -> Rep
         traced = trace_live(names, (name,), decode(request, EstimateRequest), msgspec.json.decode(cells))
     except PaddleGpuError as error:
         if error.code == "inputs_unknown":  # in the panel nobody names objects: it asks
-            return _packed(_asking(name, names))
+            return _packed(_asking(name, names, msgspec.json.decode(cells)))
         return Reply({"error": to_json(error.message, translator(language or cell_language()))})
     return _packed(traced)
 
@@ -92,10 +92,10 @@ def _packed(traced: dict[str, Any]) -> Reply:
     return Reply({"trace": base64.b64encode(zlib.compress(msgspec.json.encode(traced))).decode()})
 
 
-def _asking(name: str, names: dict[str, Any]) -> dict[str, Any]:
+def _asking(name: str, names: dict[str, Any], cells: list[str]) -> dict[str, Any]:
     """A trace that waits for what a batch of the model's looks like."""
     question: dict[str, Any] = {"name": name, "kind": "batch", "why": "live_batch"}
-    if (found := suggested(names[name], names)) is not None:
+    if (found := suggested(names[name], names, cells)) is not None:
         question |= {"suggestion": found[0], "params": {"source": found[1]}}
     return {"status": "needs_input", "questions": [question]}
 

@@ -32,5 +32,18 @@ def test_an_array_of_the_kernel_that_fits_comes_first():
     assert suggested(nn.Linear(20, 3), names) == ("float32[16,20]", "kernel")
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "for _ in range(3):\n    x = paddle.rand([128, 20])",
+        "x = np.random.rand(BATCH, 20)",
+        "noise = paddle.rand([64, 3])\nx = paddle.randn(shape=(BATCH, 20))",
+    ],
+)
+def test_what_the_cells_make_comes_before_an_assumption(cell):
+    cells = ["!pip list", "def broken(", cell]
+    assert suggested(nn.Linear(20, 3), {"BATCH": 128}, cells) == ("float32[128,20]", "cells")
+
+
 def test_a_model_without_weights_tells_nothing():
     assert suggested(nn.ReLU(), {}) is None
