@@ -104,6 +104,12 @@ NOTES: dict[str, Message] = {
             text="The size of a batch is drawn at random; the figure is that of the largest.",
         ),
         Message(
+            code="batch_of_another_size",
+            text="The batch that was described for “{name}” has {answered} samples, the program's own have {own}: the "
+            "figure is of {answered}, and the job takes {own}.",
+            hint="Describe a batch of {own}, or choose the batch size, which the job gets too.",
+        ),
+        Message(
             code="shapes_differ",
             text="Batches differ in shape: of the next {batches} of the data here there are {shapes} shapes; the "
             "figure is that of the largest.",

@@ -11,6 +11,7 @@ import paddle
 
 from ...patches.data import constructed, followed, makings
 from ...patches.data import loader as data_loader
+from ...patches.data.loaders import Loaders
 from ...session import Session, current
 from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen
@@ -80,7 +81,7 @@ def as_described(name: str, value: Any) -> Any:
     text = session.of(AbsentData).description(name)
     if text is None:
         return _as_made(session, name, value)
-    found = data_loader.described_tensors(session, text, data_loader.described_size(session, text))
+    found = data_loader.described_tensors(session, text, session.of(Loaders).described_size(text))
     return found[0] if isinstance(found, list) and len(found) == 1 else found
 
 

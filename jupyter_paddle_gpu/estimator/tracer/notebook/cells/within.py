@@ -18,6 +18,7 @@ import paddle
 from ... import call_stack
 from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
+from ...patches.data.loaders import Loaders
 from ...session import Session, current
 from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
@@ -365,7 +366,7 @@ def _described(session: Session, name: str, kind: str) -> Iterator[Any]:
 
 
 def _batches(session: Session, text: str, kind: str) -> Iterator[Any]:
-    size = data_loader.described_size(session, text)
+    size = session.of(Loaders).described_size(text)
     for _ in range(EPOCH):
         batch = data_loader.described_tensors(session, text, size) if kind == _TENSORS else unknown_batch(text, size)
         if kind == _SAMPLES and isinstance(batch, list):

@@ -26,7 +26,7 @@ from ...step.rest import Rest
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.descriptions import described, size_of
+from ...undecided.descriptions import described
 from ...undecided.drawn_sizes import DrawnSizes
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.unseen_data import UnseenData
@@ -63,14 +63,11 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         text = batch if isinstance(batch, Text) else None
         count = EPOCH if isinstance(loader.dataset, UnseenData) else count
     if text is not None:
-        size, count = described_size(runtime, text), EPOCH
+        size, count = loaders.described_size(text), EPOCH
         batch = _unknown(described(text, size))
         batch = batch[0] if len(batch) == 1 and isinstance(batch, list) and gives_one(loader.dataset) else batch
     if size:
-        loaders.seen_batch_sizes.append(size)
-        sampler = getattr(loader, "batch_sampler", None)
-        own = getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None)
-        loaders.own_batch_sizes += [own] if isinstance(own, int) else []
+        loaders.take_size(runtime, loader, size, text)
     _note_workers(runtime, loader, batch)
     if isinstance(batch, (np.ndarray, paddle.Tensor)):
         # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
@@ -156,12 +153,6 @@ def _unknown(batch: Any) -> Any:
     if isinstance(batch, dict):
         return {name: Made(array.shape, str(array.dtype), None) for name, array in batch.items()}
     return [Made(array.shape, str(array.dtype), None) for array in batch]
-
-
-def described_size(session: Session, text: str) -> int:
-    """Samples of a batch that was described, or as many as are asked for."""
-    loaders = session.of(Loaders)
-    return max(1, (loaders.batch_size or size_of(text)) // loaders.divided_by)
 
 
 def described_tensors(session: Session, text: str, size: int) -> Any:

@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Literal, NamedTuple
 
+from ...session import Session
+from ...undecided.absent_data import AbsentData
+from ...undecided.descriptions import size_of
+
 Sides = tuple[tuple[int, ...], ...]
 """The shapes of a batch's tensors."""
 LEFT = "batches_left"
@@ -83,6 +87,25 @@ class Loaders:
 
     late: tuple[int, int, BaseException] | None = None
     """Cell and line of a loop over a loader whose last samples are not there, and what its data set raises for them."""
+
+    def take_size(self, session: Session, loader: Any, size: int, text: str | None) -> None:
+        """Remember how large a loader's batches are here, and by themselves; tell where the job goes on with another
+        batch size than that of the answer for it."""
+        self.seen_batch_sizes.append(size)
+        sampler = getattr(loader, "batch_sampler", None)
+        own = getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None)
+        if not isinstance(own, int):
+            return
+        self.own_batch_sizes.append(own)
+        data = session.of(AbsentData)
+        name = data.loaders.get(id(loader), ("",))[0]
+        is_answered = text is not None and name and data.description(name) is not None
+        if text is not None and is_answered and self.batch_size is None and size_of(text) != own:
+            session.note("batch_of_another_size", name=name, answered=size_of(text), own=own)
+
+    def described_size(self, text: str) -> int:
+        """Samples of a batch that was described, or as many as are asked for."""
+        return max(1, (self.batch_size or size_of(text)) // self.divided_by)
 
     @contextmanager
     def reading(self, loader: Any) -> Iterator[None]:

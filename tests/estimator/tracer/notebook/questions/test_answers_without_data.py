@@ -354,6 +354,25 @@ def test_answers_of_all_that_functions_want_reach_the_step(run_child):
     assert found["status"] == "ok", found["notes"]
 
 
+def test_an_answer_with_another_batch_size_than_the_programs_own_is_told(run_child):
+    """The job goes on with the program's: the data is there, and nothing of it is replaced."""
+    program = f"""{_HEAD}
+import pandas as pd
+class Rows(paddle.io.Dataset):
+    def __init__(self):
+        self.rows = pd.read_csv('absent.csv').values
+    def __getitem__(self, i):
+        return self.rows[i, :-1].astype('float32'), int(self.rows[i, -1])
+    def __len__(self):
+        return len(self.rows)
+loader = paddle.io.DataLoader(Rows(), batch_size=8)
+net = nn.Linear(6, 2)
+{_STEPS}"""
+    given = {size: {"answers": {"loader": f"float32[{size},6] int64[{size}]"}} for size in ("8", "32")}
+    found = run_child("trace", dict.fromkeys(given, program), given)
+    assert {size: "batch_of_another_size" in one["notes"] for size, one in found.items()} == {"8": False, "32": True}
+
+
 def test_a_published_vocabulary_that_cells_cut_is_assumed(asked):
     assert [one["params"]["source"] for one in asked["cut"]["questions"]] == ["assumed"]
 
