@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -11,12 +12,13 @@ import msgspec
 from click.shell_completion import CompletionItem
 
 from ..domain.notebooks import NotebookSource
-from ..services.notebooks import PROGRAM, started
 from . import options
 from .face import Face, View
 from .listing import Listing
 
 F = TypeVar("F", bound=Callable[..., Any])
+_PROGRAM = re.compile(r"(?:\S*/)?(?:python[\d.]*|fleetrun)$")
+"""What a command begins with that starts a training."""
 
 
 def _known_jobs(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -86,7 +88,7 @@ class AsTyped(click.Command):
         for at, word in enumerate(arguments):
             if word == "--":
                 break
-            if (word == "-m" or PROGRAM.match(word)) and (at == 0 or arguments[at - 1] not in taking):
+            if (word == "-m" or _PROGRAM.match(word)) and (at == 0 or arguments[at - 1] not in taking):
                 arguments = [*arguments[:at], "--", *arguments[at:]]
                 break
         return super().parse_args(context, arguments)
@@ -94,8 +96,10 @@ class AsTyped(click.Command):
 
 def meant(face: Face, words: tuple[str, ...]) -> NotebookSource:
     """The notebook, or the script with its arguments, also as a command that starts it."""
-    if not words or not (words[0] == "-m" or PROGRAM.match(words[0])):
+    if not words or not (words[0] == "-m" or _PROGRAM.match(words[0])):
         return face.source(*one(face, words))
+    from ..services.notebooks import started  # the use cases take longer than a shell that completes may wait
+
     program = started(words)
     if program is None:
         text = "“{command}” names no script. Name one, as in {example}, or put the command into a cell of a notebook."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,9 +11,6 @@ import msgspec
 
 from .locations import contents_file
 from .settings import Settings
-
-PROGRAM = re.compile(r"(?:\S*/)?(?:python[\d.]*|fleetrun)$")
-"""What a command begins with that starts a training."""
 
 if TYPE_CHECKING:
     from ..domain.notebooks import NotebookSource

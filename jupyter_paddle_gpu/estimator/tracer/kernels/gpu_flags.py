@@ -11,6 +11,7 @@ from typing import Any
 
 from paddle.base import core
 
+from ..memory.allocator_flags import MAKING, NAMES, POOLS
 from ..memory.ledger import Ledger
 
 LIMIT = "FLAGS_conv_workspace_size_limit"
@@ -20,20 +21,6 @@ BEGIN: dict[str, Any] = {
     LIMIT: 512,
 }  # fmt: skip
 """What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
-POOLS = frozenset((
-    "FLAGS_small_pool_size_in_mb", "FLAGS_small_pool_auto_growth_chunk_size_in_mb",
-    "FLAGS_large_pool_auto_growth_chunk_size_in_mb", "FLAGS_use_system_allocator", "FLAGS_eager_delete_tensor_gb",
-))  # fmt: skip
-"""Of the allocator's, those that it looks at whenever it is asked for memory."""
-MAKING = frozenset((
-    "FLAGS_allocator_strategy", "FLAGS_fraction_of_gpu_memory_to_use", "FLAGS_initial_gpu_memory_in_mb",
-    "FLAGS_reallocate_gpu_memory_in_mb", "FLAGS_gpu_memory_limit_mb", "FLAGS_auto_growth_chunk_size_in_mb",
-    "FLAGS_small_pool_pre_alloc_in_mb", "FLAGS_large_pool_pre_alloc_in_mb", "FLAGS_use_virtual_memory_auto_growth",
-    "FLAGS_use_cuda_managed_memory", "FLAGS_use_cuda_malloc_async_allocator", "FLAGS_use_auto_growth_v2",
-))  # fmt: skip
-"""Those by which it is made, with the first tensor: what a program sets later changes nothing."""
-READ_ONLY = frozenset(("FLAGS_free_idle_chunk", "FLAGS_free_when_no_cache_hit"))
-"""Those that the environment alone sets; `set_flags` refuses them (`PHI_DEFINE_EXPORTED_READONLY_bool`)."""
 _flags: Any = core.globals
 _set: dict[str, Any] = {}
 
@@ -67,8 +54,7 @@ def value_of(name: str) -> Any:
 
 def of_allocator(ledger: Ledger) -> dict[str, Any]:
     """What was set of the allocator's flags, by the program or by the environment in which it began."""
-    named = POOLS | MAKING | READ_ONLY
-    return {name: value for name, value in {**ledger.environment, **_set}.items() if name in named}
+    return {name: value for name, value in {**ledger.environment, **_set}.items() if name in NAMES}
 
 
 def of_convolutions(ledger: Ledger) -> tuple[bool, float]:

@@ -6,8 +6,9 @@ storage whose last reference goes away while `now == n` was last alive at operat
 
 from __future__ import annotations
 
-import os
 from typing import Any
+
+from .allocator_flags import in_environment
 
 Shape = tuple[int, ...]
 
@@ -65,12 +66,12 @@ class Ledger:
         self.convolutions: dict[tuple[Any, Any], tuple[bool, float]] = {}
         """What flags say of convolutions (`kernels.gpu_flags`), by what the program has set."""
         self.environment: dict[str, str] = {}
-        """Paddle's flags in the environment as it was when the first storage was made, and with it the allocator."""
+        """The allocator's flags in the environment as it was when the first storage, and the allocator, was made."""
 
     def allocate(self, size: int, op: str, shape: Shape, dtype: str) -> Storage:
         """A new storage, alive from the operation that runs now."""
         if not self.records:
-            self.environment = {name: value for name, value in os.environ.items() if name.startswith("FLAGS_")}
+            self.environment = in_environment()
         record = Record(size, self.now, self.kind, (op, self.layer), (shape, dtype))
         self.records.append(record)
         return Storage(self, record)

@@ -20,8 +20,8 @@ from paddle.base import core, framework
 
 from .. import call_stack
 from ..eager.tensors import Tensors
-from ..kernels import gpu_flags
 from ..kernels.gpu_flags import GpuFlags
+from ..memory.allocator_flags import READ_ONLY
 from ..session import Session
 from ..undecided import absent_data
 from . import absent_devices
@@ -159,7 +159,7 @@ def _number(session: Session, original: Replacement, env: Any) -> int:
 
 def _flags(runtime: Tensors, original: Replacement, flags: Any) -> None:
     """`set_flags`: a build without CUDA knows no flags of cuDNN's."""
-    if not gpu_flags.READ_ONLY.isdisjoint(flags):
+    if not READ_ONLY.isdisjoint(flags):
         original(flags)  # every build refuses them
     runtime.of(GpuFlags).put(flags, begun=bool(runtime.ledger.records))
     with contextlib.suppress(ValueError):
