@@ -199,17 +199,21 @@ class AutoGrowthBestFit:
     def _split(self, block: Block, wanted: int) -> Block:
         """The block's end; its beginning stays free."""
         block.free = False
-        rest = block.size - wanted
-        if rest == 0:
+        if block.size == wanted:
             return block
-        given = Block(block.address + rest, wanted, block.pool)
-        given.previous, given.next = block, block.next
-        if block.next is not None:
-            block.next.previous = given
-        block.next = given
-        block.size = rest
+        given = self._cut(block, block.size - wanted)
         self._put(block)
         return given
+
+    def _cut(self, block: Block, size: int) -> Block:
+        """What of a block lies behind its first `size` bytes, as a block of its own."""
+        behind = Block(block.address + size, block.size - size, block.pool)
+        behind.previous, behind.next = block, block.next
+        if block.next is not None:
+            block.next.previous = behind
+        block.next = behind
+        block.size = size
+        return behind
 
     def _take(self, block: Block) -> None:
         del block.pool[bisect_left(block.pool, (block.size, block.address))]
@@ -276,16 +280,9 @@ class NaiveBestFit(AutoGrowthBestFit):
 
     def _split(self, block: Block, wanted: int) -> Block:
         """The block's beginning; its end stays free."""
-        rest = block.size - wanted
         block.free = False
-        if rest:
-            left = Block(block.address + wanted, rest, block.pool)
-            left.previous, left.next = block, block.next
-            if block.next is not None:
-                block.next.previous = left
-            block.next = left
-            block.size = wanted
-            self._put(left)
+        if block.size > wanted:
+            self._put(self._cut(block, wanted))
         return block
 
 
