@@ -1869,6 +1869,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -1895,6 +1897,10 @@ export interface components {
          *     Attributes:
          *         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
          *         held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
+         *         environment: variables that a job would have beside those of the notebook's kernel: flags of Paddle's allocator
+         *             and kernels are among them.
+         *         release: of Paddle that a job would have, where an image brings another one than the notebook's kernel has;
+         *             empty: the kernel's; null: an image's that does not say it.
          *         accumulation: an update still sees as many samples.
          *         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
          *         on_cpu: for a job that runs where there is no GPU.
@@ -1914,6 +1920,12 @@ export interface components {
             held: {
                 [key: string]: string | number | boolean | null;
             };
+            /** @default {} */
+            environment: {
+                [key: string]: string;
+            };
+            /** @default  */
+            release: string | null;
             /**
              * @description Another batch size than the notebook's.
              * @default null
@@ -2931,6 +2943,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -3194,6 +3208,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -3302,6 +3318,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -3553,6 +3571,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,
@@ -3635,6 +3655,8 @@ export interface components {
              * @default {
              *       "answers": {},
              *       "held": {},
+             *       "environment": {},
+             *       "release": "",
              *       "batch_size": null,
              *       "amp": null,
              *       "amp_dtype": null,

@@ -58,14 +58,7 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 )
 @click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
 @click.option("--name", default="", metavar="TEXT", help="Name in lists.")
-@click.option(
-    "--env",
-    "environment",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=options.parse_environment,
-    help="Environment variable of the job.",
-)
+@options.ENVIRONMENT
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")
 @click.option("--estimate/--no-estimate", "estimated", default=True, help="Attach the estimate (default) or not.")
 @click.option("--dry-run", is_flag=True, help="Only show what the job's copy of the notebook has otherwise.")
@@ -112,7 +105,7 @@ def _searched(face: Face, source: NotebookSource, submission: Submission, decisi
     if decision.final or decision.searched or decision.ways or submission.estimate is False:
         return decision
     wanted = submission.resources or WantedResources()
-    request = msgspec.structs.replace(submission.request, details=True)
+    request = msgspec.structs.replace(submission.whole().request, details=True)
     with face.working():
         matched = face.services.match(
             source,

@@ -170,6 +170,15 @@ SET = click.option(
     help="Another value of a variable or of a number in a call (learning_rate, epochs), or the answer to a question.",
 )
 
+ENVIRONMENT = click.option(
+    "--env",
+    "environment",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=parse_environment,
+    help="Environment variable of the job.",
+)
+
 
 _devices = click.option(
     "--device",
@@ -181,14 +190,14 @@ _devices = click.option(
 
 
 def for_estimates(function: F) -> F:
-    """`--set` and every what-if."""
-    return _stack([SET, *map(_option, WHAT_IFS)])(function)
+    """`--set`, the job's environment, and every what-if."""
+    return _stack([SET, ENVIRONMENT, *map(_option, WHAT_IFS)])(function)
 
 
 def for_fits(function: F) -> F:
     """`--set`, devices by name, and every what-if but those that a search for the largest batch answers itself."""
     rows = (row for row in WHAT_IFS if not row.sought)
-    return _stack([SET, _devices, *map(_option, rows)])(function)
+    return _stack([SET, ENVIRONMENT, _devices, *map(_option, rows)])(function)
 
 
 def for_devices(function: F) -> F:

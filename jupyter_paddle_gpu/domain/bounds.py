@@ -58,6 +58,9 @@ def check_request(request: EstimateRequest) -> None:
             raise PaddleGpuError(
                 "answer_name", "“{name}” in “answers” cannot be a name in a notebook.", name=name[:100]
             )
+    for name, value in request.environment.items():
+        if not name or "=" in name or "\0" in name + value:
+            raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=name[:100])
 
 
 def device_twice(device: str) -> PaddleGpuError:

@@ -31,6 +31,10 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     Attributes:
         answers: `name -> value` for questions; the name is bound to the value wherever the notebook assigns it.
         held: what the notebook's kernel holds by the names of questions: the first suggestion of each.
+        environment: variables that a job would have beside those of the notebook's kernel: flags of Paddle's allocator
+            and kernels are among them.
+        release: of Paddle that a job would have, where an image brings another one than the notebook's kernel has;
+            empty: the kernel's; null: an image's that does not say it.
         accumulation: an update still sees as many samples.
         set_to_zero: what `clear_grad` is called with; False gives the gradients' memory back between two steps.
         on_cpu: for a job that runs where there is no GPU.
@@ -44,6 +48,8 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     answers: dict[str, FactValue] = {}
     held: dict[str, FactValue] = {}
+    environment: dict[str, str] = {}
+    release: str | None = ""
     batch_size: Annotated[
         int | None,
         Declaration(
@@ -276,10 +282,11 @@ def for_tracer(request: EstimateRequest) -> dict[str, Any]:
 
 
 def for_job(request: EstimateRequest) -> EstimateRequest:
-    """What of a request a job is run with: answers, the what-ifs that change its copy of the notebook, and of which
-    training."""
+    """What of a request a job is run with: answers, environment, Paddle's release, the what-ifs that change its copy of
+    the notebook, and of which training."""
     kept = {row.name: getattr(request, row.name) for row in WHAT_IFS if row.in_jobs or row.picks}
-    return EstimateRequest(answers=request.answers, **kept)
+    kept |= {name: getattr(request, name) for name in ("answers", "environment", "release")}
+    return EstimateRequest(**kept)
 
 
 def in_copy(request: EstimateRequest, written: Container[str] = ()) -> EstimateRequest:

@@ -26,6 +26,12 @@ GRAPHS = (
         hint="Compiled in parts, which is the default, the five networks that were measured take up to 5 % less.",
     ),
     Message(
+        code="cinn",
+        text="FLAGS_use_cinn is set: CINN makes kernels of its own for what is compiled. The figure does not follow "
+        "them, and is that of Paddle's.",
+        hint="A run with FLAGS_use_cinn=0 is the one that is estimated.",
+    ),
+    Message(
         code="auto_parallel_program",
         text="Automatic parallelism over {devices} devices: the figure is that of process {rank}, by the program that "
         "Paddle itself makes for it.",

@@ -342,8 +342,9 @@ class EstimateService:
         """What a traced step takes on a request's target."""
         if request.target == "cpu":
             return cpu_peak(trace)
-        key = Key(accelerator.name, "", trace.paddle_version) if accelerator else None
-        return gpu_peak(trace, accelerator, self.calibration, key=key)
+        release = request.release or trace.paddle_version
+        key = Key(accelerator.name, "", release) if accelerator else None
+        return gpu_peak(trace, accelerator, self.calibration, key=key, release=request.release)
 
 
 def _told(trace: Trace, facts: NotebookFacts, *, behind: bool) -> Stop | None:

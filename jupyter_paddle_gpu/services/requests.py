@@ -23,6 +23,7 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         engine: name of an engine; empty: the policy's.
         request: answers are bound in the notebook before it runs; what-ifs of jobs change the job's copy of it.
+        environment: beside that of the request.
         resources: limits and devices. None, and a `WantedResources` that says nothing of devices: one where the engine
             and the machine have one, else the CPU.
         image: container image; empty: the matched one.
@@ -50,6 +51,12 @@ class Submission(msgspec.Struct, frozen=True, kw_only=True):
     plan: str = ""
     trial: int | None = None
     priority: int = 0
+
+    def whole(self) -> Submission:
+        """The same with one environment: the job has it, and its estimate is made for it."""
+        environment = {**self.request.environment, **self.environment}
+        request = msgspec.structs.replace(self.request, environment=environment)
+        return msgspec.structs.replace(self, request=request, environment=environment)
 
 
 class Rerun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -66,6 +66,9 @@ def test_estimate_draws_and_tells_by_its_status(cli, notebook):
     ran = cli("estimate", training, "--batch-size", "4", "--target", "cpu", "--json")
     assert (ran.status, ran.json["batch_size"], ran.json["target"]) == (0, 4, "cpu")
     assert sum(ran.json["breakdown"].values()) == ran.json["peak_bytes"]
+    reading = "import os\n" + TRAINING.replace("8, 2", "8, int(os.environ['WIDTH'])")
+    ran = cli("estimate", notebook(reading, name="reading.ipynb"), "--env", "WIDTH=5", "--target", "cpu", "--json")
+    assert (ran.status, ran.json["parameters"]) == (0, 45)
     ran = cli("estimate", training, "--image-size", "64")
     assert ran.status == 9
     assert "There is no figure" in ran.out and "gets no images" in ran.out

@@ -105,6 +105,17 @@ KEPT_LONGER = Message(
     text="FLAGS_eager_delete_tensor_gb={value}: a static graph keeps tensors longer than the figure has them, which "
     "frees each after its last use.",
 )
+OF_RELEASE = Message(
+    code="allocator_of_release",
+    text="The job's image has Paddle {release}, whose allocator has other rules than the kernel's ({own}): the figure "
+    "follows the image's.",
+)
+OF_UNKNOWN = Message(
+    code="allocator_of_unknown",
+    text="Flags of the allocator are set, and it is not known which Paddle the job's image has: the figure follows the "
+    "kernel's ({own}).",
+    hint="Name an image of Paddle's by its tag, or give yours the label jupyter-paddle-gpu.paddle=VERSION.",
+)
 OTHERS = (
     "use_virtual_memory_auto_growth", "use_cuda_malloc_async_allocator", "use_auto_growth_v2",
     "use_cuda_managed_memory", "use_system_allocator",
@@ -180,6 +191,23 @@ def setup(flags: Mapping[str, Value], version: str, *, room: int = 0) -> Setup:
         limit=asked.mebibytes("gpu_memory_limit_mb"),
     )
     return Setup(rules=rules, notes=tuple(notes))
+
+
+def setup_in(release: str | None, flags: Mapping[str, Value], version: str, *, room: int = 0) -> Setup:
+    """The same for a job whose Paddle may be another one than the program was traced with, and that it is.
+
+    Args:
+        release: of the job's Paddle; empty: `version`, None: nobody knows it.
+    """
+    own = setup(flags, version, room=room)
+    others = [row.since for row in RELEASES if not row.padding] if release is None and flags else []
+    names = [release] if release else [f"{major}.{minor}" for major, minor in others]
+    differing = [found for name in names if (found := setup(flags, name, room=room)) != own]
+    if not differing:
+        return own
+    note = _with(OF_UNKNOWN, own=version) if release is None else _with(OF_RELEASE, release=release, own=version)
+    found = own if release is None else differing[0]
+    return msgspec.structs.replace(found, notes=(*found.notes, note))
 
 
 def _one_chunk(asked: _Asked, strategy: str, room: int, notes: list[Message]) -> Setup:

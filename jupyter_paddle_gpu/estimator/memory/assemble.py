@@ -52,16 +52,26 @@ def cpu_peak(trace: Trace) -> Peak:
     )
 
 
-def gpu_peak(trace: Trace, accelerator: Accelerator | None, calibration: Calibration, *, key: Key | None) -> Peak:
+def gpu_peak(
+    trace: Trace,
+    accelerator: Accelerator | None,
+    calibration: Calibration,
+    *,
+    key: Key | None,
+    release: str | None = "",
+) -> Peak:
     """What the driver will show for the process: allocator, its chunks in the driver's pages, context, as a range.
 
     `breakdown.workspace` holds the kernels' transients and what the allocator keeps beyond what is in use.
+
+    Args:
+        release: of Paddle, where it is another than the traced one; None: not known.
     """
     context = context_range(
         accelerator.vendor if accelerator else None, accelerator.compute_capability if accelerator else None
     )
     room = max((accelerator.usable_bytes or accelerator.memory_bytes) - context.high, 0) if accelerator else 0
-    setup = allocator_flags.setup(trace.allocator_flags, trace.paddle_version, room=room)
+    setup = allocator_flags.setup_in(release, trace.allocator_flags, trace.paddle_version, room=room)
     result = replay.replay(trace, size=setup.counted, workspace=_likely_workspace)
     least = replay_reserved(trace, lambda operation: operation.workspace_low, setup.new)
     most = least

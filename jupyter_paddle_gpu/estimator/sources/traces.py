@@ -239,6 +239,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
         "folder": str(folder),
         "answers": dict(request.answers),
         "held": dict(request.held),
+        "environment": dict(request.environment),
         "processes": facts.processes.value if facts.processes else None,
         "device_names": sorted({maker.set_device for maker in makers().rows.values()}),
         **for_tracer(request),

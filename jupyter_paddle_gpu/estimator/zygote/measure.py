@@ -66,6 +66,7 @@ def measure_notebook(request: dict[str, Any]) -> dict[str, Any]:
     _hook_batches(paddle, meter, wanted)
     _hook_steps(paddle, meter)
     answers = dict(request.get("answers") or {})
+    os.environ.update(request.get("environment") or {})
     for name, value in answers.items():  # variables of the environment are answered by their names too
         os.environ.setdefault(name, str(value))
     if name := request.get("batch_name"):

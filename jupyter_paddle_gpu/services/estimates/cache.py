@@ -75,8 +75,9 @@ def _changed(among: Among | None) -> str | None:
 
 
 def _key(source: NotebookSource, request: EstimateRequest, accelerator: Accelerator | None) -> tuple[bytes, bytes]:
-    # Details only add to an estimate; a device has many names.
-    asked = msgspec.structs.replace(request, details=False, details_seconds=None, device=None)
+    # Details only add to an estimate; a device has many names; the CPU's figure hangs on no release.
+    release = "" if request.target == "cpu" else request.release
+    asked = msgspec.structs.replace(request, details=False, details_seconds=None, device=None, release=release)
     return _code(source), msgspec.json.encode((asked, accelerator), order="sorted")
 
 

@@ -6,17 +6,24 @@ import platform
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from ...devices import catalogue
 from ...domain.containers.images import AskRegistry, LocalImage
+from ...domain.decisions import Choice
 from ...domain.devices import Accelerator, Inventory
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import Job
 from ...domain.placements import ImageChoice
 from ...domain.what_ifs import EstimateRequest
+from ...engines.base import Engine
+from ...engines.capabilities import local_images_of
+from ...matching.candidates import best_device
 from ...matching.decision import decide
 from ...matching.offer import Offer
 from ...matching.policy import Policy
 from ..estimates import targets
+from ..policies.files import Policies
 
 if TYPE_CHECKING:
     from ...images.choice import ImagePolicy
@@ -48,6 +55,36 @@ def image_for(
         ask=ask,
         policy=policy,
     )
+
+
+def with_release(
+    request: EstimateRequest,
+    engine: Engine,
+    inventory: Inventory,
+    choice: Choice,
+    *,
+    policies: Policies,
+    kernel_name: str,
+    image: str = "",
+) -> EstimateRequest:
+    """The request with the release of Paddle that an engine's job has on a device, unless it says one itself.
+
+    Args:
+        image: that the person named.
+    """
+    features = engine.supported_features()
+    device = best_device(inventory.devices, policies.matching, choice)
+    if request.release != "" or device is None or not (features.containers and features.available):
+        return request
+    from ...images.releases import release_of
+
+    own, local = kernel_paddle(kernel_name), local_images_of([engine])
+    found = image_for(inventory, (device.id,), own, wanted=image, local=local, policy=policies.images)
+    if not found.reference:
+        return request
+    release = release_of(found.reference, local, policies.images)
+    is_own = own is not None and release == own.split("+")[0]
+    return request if is_own else msgspec.structs.replace(request, release=release)
 
 
 def chooser(

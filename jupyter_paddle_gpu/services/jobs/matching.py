@@ -21,6 +21,7 @@ from ...estimator.workers.beside import beside
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
+from .imaging import with_release
 from .placing import (
     Site,
     as_submitted,
@@ -71,6 +72,7 @@ def match(
     share = share if of_share is None else None
     choice = choice_of(chosen, inventory, request, gpus, device_ids, share=share, own=own_processes(facts))
     request, where = together(request, facts, choice), _where(chosen, inventory, policy, choice)
+    request = _with_release(site, request, chosen, facts, choice)
     asked = meant(request, where)
     on_cpu = meant(_alone(request), where).target == "cpu"
     figures = _Figures(lambda one: estimated(one, where), lambda one: whole(one, where))
@@ -114,7 +116,15 @@ def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tupl
     chosen = site.engines[engine_name(site.engines, "")]
     inventory = inventory_of(chosen, site.inventory)
     choice = choice_of(chosen, inventory, request, own=own_processes(facts))
-    return together(request, facts, choice), _where(chosen, inventory, site.policies.matching, choice)
+    request = _with_release(site, together(request, facts, choice), chosen, facts, choice)
+    return request, _where(chosen, inventory, site.policies.matching, choice)
+
+
+def _with_release(
+    site: Site, request: EstimateRequest, engine: Engine, facts: NotebookFacts, choice: Choice
+) -> EstimateRequest:
+    inventory = inventory_of(engine, site.inventory)
+    return with_release(request, engine, inventory, choice, policies=site.policies, kernel_name=facts.kernel_name)
 
 
 def _where(engine: Engine, inventory: Inventory, policy: Policy, choice: Choice) -> Where:

@@ -18,6 +18,7 @@ from ...engines.capabilities import limits_follow_estimate, options_of
 from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..requests import Submission
+from .imaging import with_release
 from .placing import check_changes, check_precision, together
 from .taking import Desk, Place
 from .unanswered import unanswered
@@ -59,12 +60,23 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     from ...notebook.inspection import inspect_notebook
     from ...notebook.variables import read_settings
 
+    submission = submission.whole()
     facts = _facts(source, submission)
     _check_runs(source, facts)
     place = Place(desk, submission, facts, runs=runs)
     check_precision(submission.request, desk.policies)
 
     request, where = _placed(place, submission, facts)
+    if place.on_gpu:
+        request = with_release(
+            request,
+            place.engine,
+            place.inventory,
+            where.choice,
+            policies=desk.policies,
+            kernel_name=source.kernel_name,
+            image=submission.image,
+        )
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     check_changes(changed)
     answers = answers_for_job(facts, without(submission.request, (), changed.written).answers)
@@ -123,6 +135,7 @@ def changes(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
     Raises:
         PaddleGpuError: as `settle`, but for what is decided about the job.
     """
+    submission = submission.whole()
     facts = _facts(source, submission)
     request, where = _placed(Place(desk, submission, facts, runs=True), submission, facts)
     return desk.estimates.copy(source, request, where, facts=facts if runs else None)[1]

@@ -17,7 +17,7 @@ import type {
   Value
 } from '../../domain';
 import { Batches, lineOf } from './batches';
-import { AS_USUAL, type IChoice, isElsewhere, placeOf } from '../submit/choice';
+import { AS_USUAL, figureOf, type IChoice, isElsewhere, placeOf } from '../submit/choice';
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
@@ -321,7 +321,13 @@ export class Training {
     const place = (held: IEstimateRequest) =>
       this._api.place(
         this._source.body(),
-        { ...asked(this.request), ...held, ...more, details },
+        {
+          ...asked(this.request),
+          ...figureOf(this.submission.choice),
+          ...held,
+          ...more,
+          details
+        },
         { ...trace, ...placeOf(this.submission.choice) },
         run
       );

@@ -66,17 +66,22 @@ export function placeOf({ engine, gpus, deviceIds, share }: IChoice): {
   };
 }
 
-/** Whether a job would run at another place: what was matched no longer holds. */
+/** What of a choice changes the figure itself: flags of Paddle's are variables. */
+export function figureOf({ environment }: IChoice): Pick<Partial<IChoice>, 'environment'> {
+  return Object.keys(environment).length ? { environment } : {};
+}
+
+/** Whether a job would run at another place or with other variables: what was matched no longer holds. */
 export function isElsewhere(before: IChoice, after: IChoice): boolean {
-  const place = ({ engine, gpus, deviceIds, share }: IChoice) =>
-    JSON.stringify([engine, gpus, deviceIds, share]);
+  const place = ({ engine, gpus, deviceIds, share, environment }: IChoice) =>
+    JSON.stringify([engine, gpus, deviceIds, share, environment]);
   return place(before) !== place(after);
 }
 
 /** The fields of a submit that a choice fills. */
 export function submissionOf(choice: IChoice): ISubmission {
   const { engine, gpus, deviceIds, share, priority, image, memoryBytes, seconds } = choice;
-  const { environment, data, notify } = choice;
+  const { data, notify } = choice;
   const resources = {
     ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
     ...(share !== null ? { share } : {}),
@@ -87,7 +92,7 @@ export function submissionOf(choice: IChoice): ISubmission {
     ...(engine ? { engine } : {}),
     ...(image ? { image } : {}),
     ...(priority ? { priority } : {}),
-    ...(Object.keys(environment).length ? { environment } : {}),
+    ...figureOf(choice),
     ...(data ? { options: { data } } : {}),
     ...(notify ? { notify } : {}),
     ...(Object.keys(resources).length ? { resources } : {})

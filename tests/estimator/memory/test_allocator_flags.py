@@ -5,7 +5,7 @@ import pytest
 from jupyter_paddle_gpu.devices.catalogue import find
 from jupyter_paddle_gpu.estimator.memory import allocator_flags
 from jupyter_paddle_gpu.estimator.memory.allocator import Rules
-from jupyter_paddle_gpu.estimator.memory.allocator_flags import RELEASES, USUAL, known, setup
+from jupyter_paddle_gpu.estimator.memory.allocator_flags import RELEASES, USUAL, known, setup, setup_in
 from jupyter_paddle_gpu.estimator.memory.assemble import gpu_peak
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration
 from jupyter_paddle_gpu.estimator.trace import Operation, Storage, Trace
@@ -159,3 +159,27 @@ def test_of_a_card_that_is_not_named_the_part_alone_is_known():
 def test_a_limit_refuses_what_is_above_it():
     assert [note.code for note in peak({"gpu_memory_limit_mb": 8}).notes] == ["gpu_memory_limit"]
     assert peak({"gpu_memory_limit_mb": 9}).notes == ()
+
+
+def test_the_release_of_the_jobs_image_counts_where_a_flag_makes_a_difference():
+    pools = setup_in("2.6.2", POOLS, "3.3.1")
+    assert pools.new().rules == Rules() and [one.code for one in pools.notes] == ["allocator_of_release"]
+    assert pools.notes[0].params == {"release": "2.6.2", "own": "3.3.1"}
+    assert setup_in("3.2.2", POOLS, "3.3.1") == setup(POOLS, "3.3.1") == setup_in("", POOLS, "3.3.1")
+    assert setup_in("2.6.2", {}, "3.3.1") == setup_in(None, {}, "3.3.1") == USUAL
+
+
+def test_where_nobody_knows_the_images_release_the_kernels_counts_and_it_is_said():
+    found = setup_in(None, POOLS, "3.3.1")
+    assert found.rules == setup(POOLS, "3.3.1").rules
+    assert [one.code for one in found.notes] == ["allocator_of_unknown"]
+    grown = {"FLAGS_free_idle_chunk": 1}
+    assert setup_in(None, grown, "3.3.1") == setup(grown, "3.3.1"), "all releases know it"
+
+
+def test_an_estimate_follows_the_release():
+    steps = (Operation(name="a", phase="forward", workspace_cpu=0, workspace_low=0, workspace_high=0, flops=0),)
+    held = (Storage(bytes=MIB + 1, kind="parameters", start=-1, end=1),)
+    trace = Trace(status="ok", paddle_version="3.3.1", allocator_flags=POOLS, operations=steps, storages=held)
+    own, other = (gpu_peak(trace, None, Calibration(), key=None, release=release) for release in ("", "2.6.2"))
+    assert (own.reserved, other.reserved) == (16 * MIB, MIB + 256)

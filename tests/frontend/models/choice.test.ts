@@ -3,7 +3,9 @@
 import type { IEngineFeatures, IImageChoice } from '../../../src/domain';
 import {
   AS_USUAL,
+  figureOf,
   imageOf,
+  isElsewhere,
   movedTo,
   otherwise,
   parseEnvironment,
@@ -67,4 +69,12 @@ test('the reasons shown are those of the image that the job would get', () => {
   expect(imageOf(images, '', false)?.reference).toBe('gpu');
   expect(imageOf(images, '', true)?.reference).toBe('cpu');
   expect(imageOf(images, 'gpu', true)?.reference).toBe('gpu');
+});
+
+test('the figure is asked for with the variables of the job, and anew with others', () => {
+  const environment = { FLAGS_allocator_strategy: 'naive_best_fit' };
+  expect(figureOf(AS_USUAL)).toEqual({});
+  expect(figureOf({ ...AS_USUAL, environment })).toEqual({ environment });
+  expect(isElsewhere(AS_USUAL, { ...AS_USUAL, environment })).toBe(true);
+  expect(isElsewhere({ ...AS_USUAL, environment }, { ...AS_USUAL, environment })).toBe(false);
 });

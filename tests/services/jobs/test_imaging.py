@@ -7,12 +7,18 @@ import json
 import msgspec
 import pytest
 
-from jupyter_paddle_gpu.domain.containers.images import RegistryAnswer
+from jupyter_paddle_gpu.domain.containers.images import LocalImage, RegistryAnswer
+from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Device, Driver, HostSample, Inventory
+from jupyter_paddle_gpu.domain.engines import Features
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
+from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.images.choice import ImagePolicy
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.services import Services, Settings
-from jupyter_paddle_gpu.services.jobs.imaging import chooser, expected_devices
+from jupyter_paddle_gpu.services.jobs.imaging import chooser, expected_devices, with_release
+from jupyter_paddle_gpu.services.policies.files import Policies
 
 HOST = HostSample(cpu_count=2, cpu_percent=0.0, memory_total=1, memory_available=1)
 
@@ -77,3 +83,41 @@ def test_preflight_looks_at_the_gpu_image():
     assert "-gpu-cuda" not in choose(job(), (), silent).reference
     no_card = msgspec.structs.replace(INVENTORY, devices=())
     assert "-gpu-cuda" not in chooser(lambda: no_card)(job(1), (), silent).reference
+
+
+class Containers:
+    """An engine, as far as the choice of an image asks it."""
+
+    def __init__(self, *, has_containers):
+        self.has_containers = has_containers
+
+    def supported_features(self):
+        title = Message(code="containers", text="Containers")
+        can = {"gpus": True, "containers": self.has_containers, "memory_limit": True, "time_limit": True}
+        return Features(name="there", title=title, several_devices=True, statistics=True, available=True, **can)
+
+    def local_images(self):
+        return (LocalImage(id="sha256:1", references=("registry.example/team/own:1",)),)
+
+
+@pytest.mark.parametrize(
+    ("image", "containers", "kernel", "release"),
+    [
+        ("paddlepaddle/paddle:2.6.2-gpu-cuda11.7-cudnn8.4-trt8.4", True, "3.3.1", "2.6.2"),
+        ("paddlepaddle/paddle:2.6.2-gpu-cuda11.7-cudnn8.4-trt8.4", False, "3.3.1", ""),
+        ("", True, "3.3.1", ""),
+        ("", True, "3.1.1", "3.1.0"),
+        ("registry.example/team/own:1", True, "3.3.1", None),
+    ],
+)
+def test_a_request_has_the_release_of_the_jobs_image(monkeypatch, image, containers, kernel, release):
+    monkeypatch.setattr("jupyter_paddle_gpu.services.jobs.imaging.kernel_paddle", lambda name: kernel)
+    policies = Policies(images=ImagePolicy(allowed=("registry.example/team/*",)))
+    engine, asked = Containers(has_containers=containers), EstimateRequest(batch_size=8)
+    given = {"policies": policies, "kernel_name": "python3", "image": image}
+    found = with_release(asked, engine, INVENTORY, Choice(), **given)
+    assert found == msgspec.structs.replace(asked, release=release)
+    said = msgspec.structs.replace(asked, release="3.0.0")
+    assert with_release(said, engine, INVENTORY, Choice(), **given) == said
+    none = msgspec.structs.replace(INVENTORY, devices=())
+    assert with_release(asked, engine, none, Choice(), **given) == asked, "a CPU's figure hangs on none"

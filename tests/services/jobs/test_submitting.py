@@ -366,3 +366,22 @@ def test_what_sizes_the_batch_is_found_beside_changes_that_move_its_line(service
         changes = services.changes(notebook, Submission(request=request), runs=True)
         assert not changes.refused
         assert f"+{'few = dict(rows=24)' if batch == 24 else 'batch_size = 6000'}" in changes.difference
+
+
+@pytest.mark.paddle
+def test_the_estimate_is_for_the_environment_that_the_job_has(services):
+    reading = "import os\n" + TRAINING.replace("batch_size = 16", "batch_size = int(os.environ.get('BATCH', 16))")
+    notebook, environment = source(services, reading), {"BATCH": "64"}
+    spec = specify(services.desk(), notebook, Submission(environment=environment, estimate=True))
+    named = services.estimate(source(services, TRAINING.replace("16", "64")), EstimateRequest(target="cpu"))
+    assert (spec.environment, spec.estimated_peak_bytes) == (environment, named.peak_bytes)
+    request = EstimateRequest(target="cpu", environment=environment)
+    assert services.estimate(notebook, request).peak_bytes == named.peak_bytes
+    assert services.estimate(notebook, EstimateRequest(target="cpu")).peak_bytes < named.peak_bytes
+    same = specify(services.desk(), notebook, Submission(request=request))
+    assert (same.environment, same.estimated_peak_bytes) == (environment, named.peak_bytes), "REST may say it in either"
+
+
+def test_no_name_of_a_variable_can_be_meant(services):
+    with pytest.raises(PaddleGpuError, match="variable"):
+        settle(services.desk(), source(services), Submission(environment={"A=B": "1"}))

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, Union
 
+from ..kernels.gpu_flags import fuses
 from ..memory.arrays import Array, GraphNode, Hooked, State, new_tensor
 from ..program.templates import Gradient
 from . import composites
@@ -240,6 +241,8 @@ class Backward:
             del results, buffers
         if turns.has_waited:
             self._runtime.note("compiled")
+            if self._runtime.target == "gpu" and fuses():
+                self._runtime.note("cinn")
 
     def _add(self, target: Any, slot: int, grad: Array) -> None:
         """GradTensorHolder::add: the first gradient is kept, a further one is added into it (in place)."""

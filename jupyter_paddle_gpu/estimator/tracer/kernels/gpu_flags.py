@@ -16,9 +16,10 @@ from ..memory.ledger import Ledger
 
 LIMIT = "FLAGS_conv_workspace_size_limit"
 SEARCH = "FLAGS_cudnn_exhaustive_search"
+FUSES = "FLAGS_use_cinn"
 BEGIN: dict[str, Any] = {
     "FLAGS_cudnn_deterministic": False, SEARCH: False, "FLAGS_flash_attn_version": 2,
-    LIMIT: 512,
+    LIMIT: 512, FUSES: False,
 }  # fmt: skip
 """What they are where nobody sets them (`common/flags.cc`); the limit in MiB, `kDefaultConvWorkspaceSizeLimitMB`."""
 _flags: Any = core.globals
@@ -76,4 +77,13 @@ def workspace_limit() -> float:
 
 def searches() -> bool:
     """Whether cuDNN tries all algorithms of a convolution, with a workspace as large as the limit."""
-    return str(value_of(SEARCH)).lower() in {"1", "true"}
+    return _is_set(SEARCH)
+
+
+def fuses() -> bool:
+    """Whether CINN makes kernels of its own for what is compiled."""
+    return _is_set(FUSES)
+
+
+def _is_set(name: str) -> bool:
+    return str(value_of(name)).lower() in {"1", "true"}

@@ -27,6 +27,7 @@ from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
 from .cells.untaken import Asked, note
+from .environment import as_in_job
 from .evaluations import keeps_results
 from .literals import Sizes
 from .outcomes import micro
@@ -43,15 +44,21 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
     """Trace the training step of a notebook, several times where a condition's value is not known (see `branches`).
 
     Args:
-        request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, and the what-ifs `batch_size`,
-            `amp`, `amp_dtype`, `accumulation`, `recompute`, `set_to_zero`, `target`. `wall_seconds`, `cpu_seconds` and
-            `waiting_seconds` are the time that it may take (`step.deadline`). `training` is the id of the one that is
-            meant, `alone` tells that nothing is wanted of those behind it.
+        request: `cells` (list of {index, source}, masked sources), `folder`, `answers`, `environment` (variables beside
+            those of this process), and the what-ifs `batch_size`, `amp`, `amp_dtype`, `accumulation`, `recompute`,
+            `set_to_zero`, `target`. `wall_seconds`, `cpu_seconds` and `waiting_seconds` are the time that it may take
+            (`step.deadline`). `training` is the id of the one that is meant, `alone` tells that nothing is wanted of
+            those behind it.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
         and `notes`.
     """
+    with as_in_job(request.get("environment") or {}):
+        return _trace(request)
+
+
+def _trace(request: dict[str, Any]) -> dict[str, Any]:
     asked = Asked()
     result = stages.fullest(request, lambda one: _traced(one, asked))
     found = result.pop("behind", None)

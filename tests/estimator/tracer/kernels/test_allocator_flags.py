@@ -34,6 +34,30 @@ for name, source in json.load(sys.stdin).items():
     found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, "target": "gpu"})
     print(json.dumps([name, [found["status"], found.get("allocator_flags"), (found.get("stop") or {}).get("line")]]))
 """
+OF_JOB = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import paddle, tracer
+from paddle.base import core
+request = {"cells": [{"index": 0, "source": json.load(sys.stdin)}], "answers": {}, "target": "gpu"}
+given = {"FLAGS_allocator_strategy": "naive_best_fit", "FLAGS_use_stride_kernel": "0", "WIDTH": "24", "FLAGS_none": "x"}
+for name, variables in (("plain", {}), ("given", given), ("again", {})):
+    found = tracer.trace_notebook({**request, "environment": variables})
+    flags = core.globals()["FLAGS_use_stride_kernel"], core.globals()["FLAGS_allocator_strategy"]
+    told = found["status"], found["allocator_flags"], found["parameters"]
+    print(json.dumps([name, [*told, *flags, "WIDTH" in os.environ]]))
+"""
+READS = """
+import os, paddle
+net = paddle.nn.Linear(8, int(os.environ.get('WIDTH', 8)), bias_attr=False)
+if not paddle.get_flags('FLAGS_use_stride_kernel')['FLAGS_use_stride_kernel']:
+    net = paddle.nn.Sequential(net, paddle.nn.Linear(24, 1, bias_attr=False))
+optimizer = paddle.optimizer.SGD(1e-3, parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([16, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -58,3 +82,16 @@ def test_flags_go_with_the_trace_as_the_allocator_would_see_them(sent, name, fou
 
 def test_a_flag_that_the_environment_alone_sets_is_refused_as_by_paddle(sent):
     assert sent["refused"] == ["would_stop", None, 3]
+
+
+def test_a_jobs_environment_is_there_while_its_program_is_read_and_no_longer(run_code):
+    found = run_code(OF_JOB, READS)
+    assert found["plain"] == found["again"] == ["ok", {}, 64, True, "auto_growth", False]
+    assert found["given"] == [
+        "ok",
+        {"FLAGS_allocator_strategy": "naive_best_fit"},
+        8 * 24 + 24,
+        True,
+        "auto_growth",
+        False,
+    ]

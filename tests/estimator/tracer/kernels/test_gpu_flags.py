@@ -56,3 +56,40 @@ def largest(run_code):
 )  # fmt: skip
 def test_a_workspace_ends_at_the_limit(largest, name, most):
     assert largest[name] == ["ok", most]
+
+
+COMPILED = """
+import paddle
+from paddle import nn
+{before}
+net = paddle.jit.to_static(nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8)))
+optimizer = paddle.optimizer.SGD(1e-3, parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([16, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+NOTES = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+for name, (source, target, variables) in json.load(sys.stdin).items():
+    request = {"cells": [{"index": 0, "source": source}], "answers": {}, "target": target, "environment": variables}
+    print(json.dumps([name, [note["code"] for note in tracer.trace_notebook(request)["notes"]]]))
+"""
+
+
+def test_what_cinn_makes_of_a_compiled_program_is_not_followed_and_said(run_code):
+    on = {"FLAGS_use_cinn": "1"}
+    found = run_code(
+        NOTES,
+        {
+            "job": (COMPILED.format(before=""), "gpu", on),
+            "program": (COMPILED.format(before="paddle.set_flags({'FLAGS_use_cinn': True})"), "gpu", {}),
+            "cpu": (COMPILED.format(before=""), "cpu", on),
+            "plain": (COMPILED.format(before=""), "gpu", {}),
+            "not compiled": (COMPILED.format(before="paddle.jit.to_static = lambda net: net"), "gpu", on),
+        },
+    )
+    said = {name for name, notes in found.items() if "cinn" in notes}
+    assert said == {"job", "program"}
