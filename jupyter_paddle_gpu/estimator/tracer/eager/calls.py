@@ -190,11 +190,12 @@ class Call:
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
         saved, shapes = {}, {}
+        dropped = _dropped(step, gradient) if step.rule.drops_wanted and self.runtime.target == "gpu" else None
         for slot in gradient.reads:
             array = self.environment.get(slot)
             if array is None:
                 continue
-            if slot in gradient.saved:
+            if slot in gradient.saved and slot != dropped:
                 saved[slot] = array
             else:
                 shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
@@ -281,6 +282,13 @@ def overwritten_too(template: Template, wants: list[bool]) -> list[bool]:
     """
     over = {slot for step in template.steps if step.gradient for slot in written_over(step, step.gradient)}
     return [want or slot in over for slot, want in enumerate(wants)]
+
+
+def _dropped(step: Step, gradient: Gradient) -> int | None:
+    """The operand of two that alone wants a gradient."""
+    first, second = step.operands[:2]
+    wanted = [slot for slot in (first, second) if isinstance(slot, int) and slot in gradient.outgoing]
+    return wanted[0] if len(wanted) == 1 and not step.inplace else None
 
 
 def written_over(step: Step, gradient: Gradient) -> list[int]:

@@ -162,8 +162,15 @@ OPERATORS = (
     ),
     Operator(
         "multiply",
-        _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, sparse=Sparse.ROWS, choice=Choice.MASKS, asked=Asked.TYPES_OF_TWO),
+        f"{_COMPOSED}; `multiply_fwd_func.cc`, PASSL's ConvMAE (`gpu-logs.md`)",
+        Rule(
+            strides=Strides.KEPT,
+            promotes=True,
+            sparse=Sparse.ROWS,
+            drops_wanted=True,
+            choice=Choice.MASKS,
+            asked=Asked.TYPES_OF_TWO,
+        ),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..memory.dtypes import SIZE
 from ..memory.rows import merged
-from .rules import Amount, Amp, Arrays, Asked, Attributes, Operator, Rule, Sparse, per_element
+from .rules import Amount, Amp, Arrays, Asked, Attributes, Meta, Operator, Place, Rule, Sparse, per_element
 
 
 def _of_rows(copies: int, *, may_be_sorted: bool = False) -> Amount:
@@ -33,6 +33,12 @@ def _trust_ratio(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     return _merged_once(attrs, operands, results) + operands[0][0].nbytes + 2 * SIZE[operands[0][0].dtype]
 
 
+def _moments(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
+    """Moments that were given in float16 are allocated in float32 (`Alloc<MPDType>`)."""
+    is_moment = place.result in (1, 2)
+    return (place.meta[0], "float32") if is_moment and place.meta[1] == "float16" else None
+
+
 def _sign_changes(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """Gradient, its product with the one before, learning rates and their factors (cpu/rprop_kernel.cc)."""
     return 4 * operands[0][0].nbytes
@@ -54,10 +60,21 @@ OPERATORS = (
     ),
     Operator(
         "adam_",
-        f"{_SPARSE}; {_FORMULA}",
-        Rule(flops=per_element(12), workspace=_merged_once, amp=Amp.NEVER, sparse=Sparse.USUAL, keeps_sizes=True),
+        f"{_SPARSE}; {_FORMULA}; `gpu/adam_kernel.cu`",
+        Rule(
+            result=_moments,
+            flops=per_element(12),
+            workspace=_merged_once,
+            amp=Amp.NEVER,
+            sparse=Sparse.USUAL,
+            keeps_sizes=True,
+        ),
     ),
-    Operator("adamw_", _FORMULA, Rule(flops=per_element(14), amp=Amp.NEVER, keeps_sizes=True)),
+    Operator(
+        "adamw_",
+        f"{_FORMULA}; `gpu/adamw_kernel.cu`, PASSL's ViT (`gpu-logs.md`)",
+        Rule(result=_moments, flops=per_element(14), amp=Amp.NEVER, keeps_sizes=True),
+    ),
     Operator("adagrad_", f"{_SPARSE}: the rows and their squares", Rule(workspace=_of_rows(2), sparse=Sparse.USUAL)),
     Operator("rmsprop_", _SPARSE, Rule(workspace=_of_rows(1), sparse=Sparse.USUAL)),
     Operator(

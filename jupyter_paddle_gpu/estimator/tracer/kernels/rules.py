@@ -63,16 +63,14 @@ SCALAR, AXES, LISTED_AXES = Number(int, "axis"), Number(list, "axis"), Number(tu
 
 
 class Statistics(NamedTuple):
-    """The type of the operand at a place; where one of the two is in low precision, statistics and scales may be in
-    another."""
+    """The type of the operand at a place; beside low precision statistics and scales may be in another."""
 
     place: int
 
 
 Tensors = dict[str, Any]
 """Operands by name, lists of tensors among them; None for one that is absent."""
-Wants = tuple[bool, ...]
-"""Which results are asked for."""
+Wants = tuple[bool, ...]  # which results are asked for
 Composite = Callable[[Attributes, Tensors, Wants], list[Any]]
 
 
@@ -297,8 +295,10 @@ class Rule:
     """Operands that are laid out anew and saved so, though the others are kept (not by `x[index]`)."""
     fills_zeros: bool = False
     """Absent gradients become zeros first (`ops_to_fill_zero_for_empty_grads` of eager_gen.py)."""
+    drops_wanted: bool = False
+    """Of two operands the one that alone wants a gradient is not kept for it by a GPU: only the other one is read."""
     overwrites: tuple[int, str] = (0, "out_grad")
-    """The result that is written over an operand nothing else holds, where the gradient kernel has an in-place twin."""
+    """The result that is written over an operand nothing else holds, where the gradient has an in-place twin."""
     takes_larger: bool = False
     """The first result takes the incoming gradient's memory also where it is a row of it."""
     rests_on: Mapping[int, str] = field(default_factory=dict)

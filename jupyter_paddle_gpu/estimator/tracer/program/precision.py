@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import paddle
+
 from ..kernels.rules import Meta
 from ..memory.dtypes import LOW_PRECISION
 from .templates import Step, Template, slots_of
@@ -38,10 +40,15 @@ def _low_type(step: Step, types: dict[int, str]) -> str | None:
     return floats[0] if floats[0] in LOW_PRECISION else None
 
 
+def _asks_for_float32(step: Step) -> bool:
+    """Whether the call names float32 itself (`zeros_like(p, dtype="float32")`, `sum(x, dtype="float32")`)."""
+    return bool(step.attrs.get("dtype") == paddle.float32)
+
+
 def _forward(step: Step, types: dict[int, str]) -> None:
     if step.rule.keeps_types:
         return
-    low = _low_type(step, types)
+    low = None if _asks_for_float32(step) else _low_type(step, types)
     for index, operand in enumerate(step.results):
         overwritten = step.inplace.get(index)
         source = step.operands[overwritten] if overwritten is not None else None
