@@ -976,15 +976,19 @@ export interface components {
         };
         /**
          * BatchPlace
-         * @description A number in a cell that sizes the batch: writing another one there changes the step's inputs.
+         * @description A number in a cell, or in a file of settings, that sizes the batch: writing another one there changes the step's
+         *     inputs.
          *
          *     Attributes:
-         *         cell, line: index among all cells, from 0, and line in that cell, from 1.
+         *         cell, line: index among all cells, from 0 (-1 of a number in a file), and line in that cell or file, from 1.
          *         column, end: bytes of that line, in UTF-8, between which the number stands.
          *         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
          *             `argument` (of a call), `literal`.
          *         name: what it is called there; empty for a plain literal.
          *         default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+         *         file: path of a file of settings, in which the keys to the number are `name`, with points between.
+         *         digest: tells whether that file still is the one that was read.
+         *         value: the number in it.
          */
         BatchPlace: {
             cell: number;
@@ -997,6 +1001,12 @@ export interface components {
             name: string;
             /** @default null */
             default: number | null;
+            /** @default  */
+            file: string;
+            /** @default  */
+            digest: string;
+            /** @default null */
+            value: number | null;
         };
         /**
          * Breakdown
@@ -1069,12 +1079,29 @@ export interface components {
             tags: string[];
         };
         /**
+         * ChangedFile
+         * @description A file of settings of which a job has a copy of its own; the file itself stays as it is.
+         *
+         *     Attributes:
+         *         path: where the program looks for it.
+         *         name: the same as it is shown, from the notebook's folder where it lies below that.
+         *         before: what it holds.
+         *         after: what the copy holds.
+         */
+        ChangedFile: {
+            path: string;
+            name: string;
+            before: string;
+            after: string;
+        };
+        /**
          * Changes
          * @description What a request makes of a notebook.
          *
          *     Attributes:
          *         says: what the job is run with, in words.
          *         cells: those that differ.
+         *         files: those of which the job has a copy of its own.
          *         difference: the same as a unified diff, one file a cell.
          *         refused: what of the request is not in the copy.
          *         written: answers that stand in the cells of the copy, by name; the others are bound while it runs.
@@ -1084,6 +1111,8 @@ export interface components {
             says: components["schemas"]["Message"][];
             /** @default [] */
             cells: components["schemas"]["ChangedCell"][];
+            /** @default [] */
+            files: components["schemas"]["ChangedFile"][];
             /** @default  */
             difference: string;
             /** @default [] */
@@ -2770,6 +2799,7 @@ export interface components {
          *         commands: programs that the notebook runs and files that it writes.
          *         requirements: what `!pip install` lines ask for.
          *         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
+         *         files: of a job's copy what files of settings hold for it, by path.
          *         printed: what saved outputs say of the data's shapes.
          *         unbound: of each cell the first name that a job would not find there.
          *         trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
@@ -2812,6 +2842,10 @@ export interface components {
             requirements: string[];
             /** @default [] */
             problems: components["schemas"]["Message"][];
+            /** @default {} */
+            files: {
+                [key: string]: string;
+            };
             /**
              * @default {
              *       "shapes": [],

@@ -119,7 +119,7 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
 
     source = face.source(notebook)
     changes = face.services.changes(source, Submission(request=options.request(**asked)), runs=True)
-    return ChangesView(changes, face.write(source, changes) if write and changes.cells else "")
+    return ChangesView(changes, face.write(source, changes) if write and changes.difference else "")
 
 
 def _held(face: Face, what: tuple[str, ...], estimate: Estimate) -> Callable[[EstimateRequest], EstimateRequest] | None:

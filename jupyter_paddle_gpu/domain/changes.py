@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from .errors import PaddleGpuError
 from .estimates import Among, BatchPlace
 from .messages import Message
 from .notebooks import NotebookFacts
@@ -26,6 +27,22 @@ class ChangedCell(msgspec.Struct, frozen=True, kw_only=True):
     before: str | None
     after: str
     tags: tuple[str, ...] = ()
+
+
+class ChangedFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of settings of which a job has a copy of its own; the file itself stays as it is.
+
+    Attributes:
+        path: where the program looks for it.
+        name: the same as it is shown, from the notebook's folder where it lies below that.
+        before: what it holds.
+        after: what the copy holds.
+    """
+
+    path: str
+    name: str
+    before: str
+    after: str
 
 
 class CellDifference(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +102,7 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         says: what the job is run with, in words.
         cells: those that differ.
+        files: those of which the job has a copy of its own.
         difference: the same as a unified diff, one file a cell.
         refused: what of the request is not in the copy.
         written: answers that stand in the cells of the copy, by name; the others are bound while it runs.
@@ -92,6 +110,23 @@ class Changes(msgspec.Struct, frozen=True, kw_only=True):
 
     says: tuple[Message, ...] = ()
     cells: tuple[ChangedCell, ...] = ()
+    files: tuple[ChangedFile, ...] = ()
     difference: str = ""
     refused: tuple[Refusal, ...] = ()
     written: tuple[str, ...] = ()
+
+
+def check_written(changes: Changes) -> None:
+    """Refuse to write changes of which a part stands in a file that is no notebook: half of them is another program.
+
+    Raises:
+        PaddleGpuError: `settings_not_written` (409).
+    """
+    if changes.files:
+        raise PaddleGpuError(
+            "settings_not_written",
+            "What changes stands in {path}; changes are written into notebooks only.",
+            hint="Change it by hand, or submit with the change: a job's copy has it.",
+            status=409,
+            path=changes.files[0].name,
+        )

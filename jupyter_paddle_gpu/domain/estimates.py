@@ -60,15 +60,19 @@ class Package(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
-    """A number in a cell that sizes the batch: writing another one there changes the step's inputs.
+    """A number in a cell, or in a file of settings, that sizes the batch: writing another one there changes the step's
+    inputs.
 
     Attributes:
-        cell, line: index among all cells, from 0, and line in that cell, from 1.
+        cell, line: index among all cells, from 0 (-1 of a number in a file), and line in that cell or file, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
             `argument` (of a call), `literal`.
         name: what it is called there; empty for a plain literal.
         default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+        file: path of a file of settings, in which the keys to the number are `name`, with points between.
+        digest: tells whether that file still is the one that was read.
+        value: the number in it.
     """
 
     cell: int
@@ -78,6 +82,9 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
     how: Literal["name", "default", "field", "parser", "argument", "literal"]
     name: str = ""
     default: int | None = None
+    file: str = ""
+    digest: str = ""
+    value: int | None = None
 
 
 class Training(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +40,25 @@ class NotebookSource(msgspec.Struct, frozen=True):
     def folder(self) -> Path:
         """The working folder of its code, which a job is given."""
         return self.runs_in or self.path.parent
+
+
+_OURS, _FILES = "paddle_gpu", "files"
+"""Of a job's copy: under these names its metadata hold what files of settings hold for the job, by path."""
+
+
+def files_of(content: Mapping[str, Any]) -> dict[str, str]:
+    """What files of settings hold for the job whose copy this is, by path."""
+    ours = (content.get("metadata") or {}).get(_OURS)
+    found = ours.get(_FILES) if isinstance(ours, dict) else None
+    return {str(path): str(text) for path, text in found.items()} if isinstance(found, dict) else {}
+
+
+def with_files(content: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
+    """The copy with what files of settings hold for its job."""
+    metadata = content.get("metadata") or {}
+    ours = metadata.get(_OURS)
+    known = ours if isinstance(ours, dict) else {}
+    return {**content, "metadata": {**metadata, _OURS: {**known, _FILES: {**files_of(content), **files}}}}
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -149,6 +169,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
         commands: programs that the notebook runs and files that it writes.
         requirements: what `!pip install` lines ask for.
         problems: what hinders reading (a cell that does not parse, another language), with a next step each.
+        files: of a job's copy what files of settings hold for it, by path.
         printed: what saved outputs say of the data's shapes.
         unbound: of each cell the first name that a job would not find there.
         trainer: which public trainer's packages it imports, such as `PaddleOCR`; empty: none of those known.
@@ -174,6 +195,7 @@ class NotebookFacts(msgspec.Struct, frozen=True, kw_only=True):
     commands: tuple[Command, ...] = ()
     requirements: tuple[str, ...] = ()
     problems: tuple[Message, ...] = ()
+    files: dict[str, str] = {}
     printed: Printed = Printed()
     unbound: tuple[Unbound, ...] = ()
     trainer: str = ""

@@ -116,6 +116,9 @@ class CellFace(Face):
 
     def write(self, source: NotebookSource, changes: Changes) -> str:
         """In a notebook nobody writes into the file under the browser: the changed cell is the next input."""
+        from ..domain.changes import check_written
+
+        check_written(changes)
         last = changes.cells[-1]
         self._shell.set_next_input(last.after, replace=False)
         others = [str(one.cell + 1) for one in changes.cells[:-1]]

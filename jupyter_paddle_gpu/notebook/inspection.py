@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from ..domain.messages import Message, Param
-from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place
+from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place, files_of
 from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
@@ -113,6 +113,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
         commands=commands,
         requirements=read_requirements(magic for _, magic in magics),
         problems=tuple(problems),
+        files=files_of(source.content),
         printed=printed_in(source.content["cells"]),
         unbound=() if commands else unbound_names(cells),
     )

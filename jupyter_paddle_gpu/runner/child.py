@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, Optional
 
-from . import channel, event_files, paddle_hooks, processes
+from . import channel, event_files, own_settings, paddle_hooks, processes
 from . import spec as specs
 from .interrupts import Interrupts
 from .records import document
@@ -80,10 +80,11 @@ def _pipe(descriptor: int) -> io.BufferedWriter:
 
 def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> int:
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
+    own_settings.install(own_settings.kept(notebook.settings, spec.log.parent / "settings"))  # before IPython's `open`
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
     fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}
-    sender.send("hello", fields=fields)
+    sender.send("hello", fields=fields, settings=[Path(path).name for path in notebook.settings])
     completed = True
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":

@@ -268,6 +268,8 @@ class Session:
         kind = message["kind"]
         if kind == "hello":
             self._recorder.system("Python {version}, {shell}, in {folder}", **message["fields"])
+            for name in message.get("settings") or ():
+                self._recorder.system("{file} is read from the job's own copy.", file=name)
         elif kind == "cell":
             self._read_errors()
             self._recorder.start_cell(message["index"], message["count"])

@@ -25,7 +25,7 @@ class ChangesView(View):
         self._done = done
 
     def _lead(self, say: Speech) -> str:
-        if not self.data.cells:
+        if not self.data.difference:
             return say("The cells stay as they are.")
         says = " · ".join(message.render(say.translate) for message in self.data.says)
         return f"{says}:" if says else ""

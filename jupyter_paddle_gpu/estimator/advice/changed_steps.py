@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Protocol
@@ -24,6 +25,8 @@ SOUGHT = frozenset(row.name for row in WHAT_IFS if row.sizes_batch)
 
 COUNTING = frozenset(("arange", "eye"))
 """How the tracer names places that count a batch's samples, or anything else."""
+EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
+"""Keys of settings for what is done beside a training."""
 
 
 class Rewrite(Protocol):
@@ -85,7 +88,8 @@ class ChangedSteps:
         changed, traced = self._traced(request, told, keep)
         if request.batch_size is not None and "batch_size" not in told:
             wanted = max(1, request.batch_size // (request.accumulation or 1))
-            if self.places and not self._arrives(traced, wanted):  # what was found for another size
+            is_lost = any(one.file for one in self.places) and any(one.change in SOUGHT for one in changed.refused)
+            if self.places and (is_lost or not self._arrives(traced, wanted)):  # of another size, or another file
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
             for places in self._nearest_first(self._candidates(request, changed, traced, wanted)):
@@ -130,7 +134,12 @@ class ChangedSteps:
         cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
         arrives = self._arrives(traced, wanted)
         size = changed_one.own_batch_size if arrives else changed_one.batch_size
-        return tuple(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
+        is_bound = size == wanted  # under its names: what it is by itself, the trace does not know
+        return tuple(
+            one
+            for one in trace.batch_candidates
+            if (is_bound and one.file) or _at(cells.get(one.cell, []), one) == size
+        )
 
     def _of_the_notebook(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int, told: Container[str] = ()
@@ -145,7 +154,8 @@ class ChangedSteps:
 
     def _nearest_first(self, places: tuple[BatchPlace, ...]) -> Iterator[tuple[BatchPlace, ...]]:
         """Of several trainings with batches of one size: the numbers between the one that is changed and the one before
-        it are its own; all of them, where those move nothing. What only counts stays as long as the step does without.
+        it are its own; all of them, where those move nothing. What only counts, and settings of an evaluation, stay as
+        long as the step does without.
         """
         if self.among is not None:
             own = _position(self.among.where)
@@ -154,6 +164,9 @@ class ChangedSteps:
             if near and near != places:
                 yield near
         sizing = tuple(one for one in places if one.name not in COUNTING)
+        training = tuple(one for one in sizing if not (one.file and EVALUATES.search(one.name)))
+        if training and training != sizing:
+            yield training
         if sizing:
             yield sizing
         if places and places != sizing:
@@ -206,6 +219,8 @@ def _batch_refused(changed: Rewriting) -> bool:
 
 def _at(lines: list[str], place: BatchPlace) -> int | None:
     """The number at a place."""
+    if place.file:
+        return place.value
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     digits = line.encode()[place.column : place.end]
     return int(digits) if digits.isdigit() else place.default

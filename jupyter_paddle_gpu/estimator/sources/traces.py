@@ -237,6 +237,7 @@ def tracer_request(facts: NotebookFacts, folder: Path, request: EstimateRequest)
             for cell in cells
         ],
         "folder": str(folder),
+        "files": facts.files,
         "answers": dict(request.answers),
         "held": dict(request.held),
         "environment": dict(request.environment),

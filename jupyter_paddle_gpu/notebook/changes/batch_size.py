@@ -10,6 +10,7 @@ from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
 from ..files.scripts import is_script
 from ..training.batches import Batch
+from . import settings_files
 from .program import Program, RefusedError
 
 
@@ -42,8 +43,8 @@ def _is_read(program: Program) -> bool:
 def _number_at(program: Program) -> int:
     """The batch size at the places that the trace found."""
     one = program.places[0]
-    if one.default is not None:
-        return one.default
+    if one.value is not None or one.default is not None:
+        return one.value or one.default or 0
     text = program.texts[one.cell]
     return int(text.source[text.offset(one.line, one.column) : text.offset(one.line, one.end)])
 
@@ -51,6 +52,9 @@ def _number_at(program: Program) -> int:
 def _write_at(program: Program, wanted: int) -> None:
     """Put a number where the trace saw that it moves the leading dimension of the step's inputs."""
     for one in program.places:
+        if one.file:
+            settings_files.write(program, one, wanted)
+            continue
         text = program.texts[one.cell]
         written = str(wanted) if one.default is None else f" {one.name} {wanted}"
         text.put(text.offset(one.line, one.column), text.offset(one.line, one.end), written)

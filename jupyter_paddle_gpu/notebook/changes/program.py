@@ -12,7 +12,7 @@ import msgspec
 
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookSource, Place
+from ...domain.notebooks import NotebookSource, Place, files_of, with_files
 from ..cells import parsed_cells
 from ..code import Code
 from ..names import Names
@@ -63,6 +63,8 @@ class Program:
         self.texts = {one.cell.index: CellText(cells[one.cell.index]["source"], one.cell.masked) for one in parsed}
         self.injected: dict[str, Any] = {}
         """Names that a cell tagged `injected-parameters` is to bind."""
+        self.files = files_of(source.content)
+        """What files of settings are to hold for the job, by path."""
 
     @property
     def starts_scripts(self) -> bool:
@@ -230,6 +232,7 @@ class Program:
         if self.injected:
             cells = _inject(cells, self.injected)
         content = {**self.source.content, "cells": cells}
+        content = with_files(content, self.files) if self.files else content
         return msgspec.structs.replace(self.source, content=content)
 
     def moved(self, among: Among | None) -> Among | None:

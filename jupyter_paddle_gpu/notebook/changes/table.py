@@ -13,7 +13,17 @@ from ...domain.messages import Message
 from ...domain.notebooks import NotebookSource
 from ...domain.what_ifs import BY_NAME, IN_NO_CELL, WHAT_IFS, EstimateRequest
 from ..files.scripts import is_script
-from . import accumulation, batch_size, distribution, literals, on_cpu, precision, recompute, set_to_zero
+from . import (
+    accumulation,
+    batch_size,
+    distribution,
+    literals,
+    on_cpu,
+    precision,
+    recompute,
+    set_to_zero,
+    settings_files,
+)
 from .difference import cells_of, unified
 from .program import Program, RefusedError
 
@@ -115,16 +125,18 @@ def changes(
 ) -> tuple[NotebookSource, Changes]:
     """A job's copy of a notebook, and what is otherwise in it as a person reads that."""
     copy = rewritten(source, request, places=places, among=among)
-    cells = cells_of(source, copy.source)
+    cells, files = cells_of(source, copy.source), settings_files.files_between(source, copy.source)
     says = tuple(
         BY_NAME[name].said(value)
         for name in CHANGES
         if name in copy.made and (value := getattr(request, name)) is not None
     )
+    script = source.path.name if is_script(source.path) else ""
     return copy.source, Changes(
         says=(*copy.says, *says),
         cells=cells,
-        difference=unified(cells, source.path.name if is_script(source.path) else ""),
+        files=files,
+        difference="\n".join(filter(None, (unified(cells, script), settings_files.unified(files)))),
         refused=copy.refused,
         written=tuple(sorted(copy.written)),
     )

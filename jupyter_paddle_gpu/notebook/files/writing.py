@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from ...domain.changes import Changes
+from ...domain.changes import Changes, check_written
 from ...domain.errors import PaddleGpuError
 from ...domain.notebooks import NotebookSource
 from .reading import read_notebook
@@ -18,8 +18,8 @@ def write(source: NotebookSource, changes: Changes) -> None:
     """Write changed cells into the file that `source` was read from; all else in it stays.
 
     Raises:
-        PaddleGpuError: 409, `script_not_written`; `notebook_changed` where the file is not what was read any more;
-            `notebook_not_written` where it cannot be written.
+        PaddleGpuError: 409, `script_not_written`, `settings_not_written`; `notebook_changed` where the file is not what
+            was read any more; `notebook_not_written` where it cannot be written.
     """
     if is_script(source.path):
         raise PaddleGpuError(
@@ -29,6 +29,7 @@ def write(source: NotebookSource, changes: Changes) -> None:
             status=409,
             path=str(source.path),
         )
+    check_written(changes)
     cells = read_notebook(source.path).content["cells"]
     if [cell["source"] for cell in cells] != [cell["source"] for cell in source.content["cells"]]:
         raise PaddleGpuError(

@@ -26,7 +26,11 @@ def tags_of(cell: Cell) -> List[str]:
 
 
 class Document:
-    """A notebook in nbformat 4 that is being executed. Raises `ValueError` where the source is none."""
+    """A notebook in nbformat 4 that is being executed. Raises `ValueError` where the source is none.
+
+    Attributes:
+        settings: what files of settings hold for this job, by path.
+    """
 
     def __init__(self, source: Path, target: Path, *, job_id: str, limits: Limits) -> None:
         content = json.loads(source.read_text(encoding="utf-8"))
@@ -46,6 +50,8 @@ class Document:
                 cell["outputs"], cell["execution_count"] = [], None
                 cell.setdefault("metadata", {}).pop("execution", None)
         self._content["cells"] = self.cells
+        ours = self._content.get("metadata", {}).get("paddle_gpu")
+        self.settings: Dict[str, str] = dict(ours.get("files") or {}) if isinstance(ours, dict) else {}
         self._content.setdefault("metadata", {})["paddle_gpu"] = {"job": job_id}
 
     @property

@@ -1,8 +1,9 @@
 """Scripts that cells start by `!python train.py`, in a cell of the shell (`%%bash`), or by `subprocess` and
 `os.system`: processes of their own, which get the notebook's answers as well.
 
-Where an answer changes something in such a script, it is run by way of this runner (`--answered`), which puts the
-answers into it as they are put into cells; every other command runs as it is typed.
+Where an answer changes something in such a script, or the job has a file of settings of its own, it is run by way of
+this runner (`--answered`), which puts the answers into it as they are put into cells; every other command runs as it is
+typed.
 """
 
 import ast
@@ -17,6 +18,7 @@ import types
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
+from .. import own_settings
 from . import sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
@@ -40,7 +42,7 @@ def command(text: str, values: Dict[str, Any], folder: str = "") -> str:
     Args:
         folder: where it is run, if not in the process's own.
     """
-    if not values or not any(word in text for word in _WORDS):
+    if not (values or own_settings.are_any()) or not any(word in text for word in _WORDS):
         return text
     entry = _entry(values)
     if entry is None:
@@ -132,8 +134,9 @@ def _script(words: List[str]) -> Optional[_Started]:
 def _is_changed(script: Path, values: Dict[str, Any]) -> bool:
     try:
         source = script.read_text(encoding="utf-8")
-        is_asked = ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values))
-        return is_asked or any(_asks(one, values) for one in sorted(script.parent.glob("**/*.py"))[:_MOST_MODULES])
+        if own_settings.are_any() or ast.dump(ast.parse(source)) != ast.dump(sets.bind(ast.parse(source), values)):
+            return True
+        return any(_asks(one, values) for one in sorted(script.parent.glob("**/*.py"))[:_MOST_MODULES])
     except (OSError, ValueError, SyntaxError):
         return False
 
@@ -152,15 +155,17 @@ def reach_started(values: Dict[str, Any]) -> None:
 
     def opened(process: Any, args: Any, *given: Any, **named: Any) -> None:
         args = _started(args, values, os.fspath(named.get("cwd") or ""))
-        if named.get("env") is not None and VARIABLE in os.environ:
-            named["env"] = {**named["env"], VARIABLE: os.environ[VARIABLE]}
+        if named.get("env") is not None:
+            ours = (name for name in (VARIABLE, own_settings.VARIABLE) if name in os.environ)
+            named["env"] = {**named["env"], **{name: os.environ[name] for name in ours}}
         _open(process, args, *given, **named)
 
     def system(text: Any) -> int:
         return _system(command(os.fsdecode(text), values))
 
-    subprocess.Popen.__init__ = opened if values else _open  # type: ignore[method-assign,assignment]
-    os.system = system if values else _system  # type: ignore[assignment]
+    is_any = bool(values) or own_settings.are_any()
+    subprocess.Popen.__init__ = opened if is_any else _open  # type: ignore[method-assign,assignment]
+    os.system = system if is_any else _system  # type: ignore[assignment]
 
 
 def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
@@ -185,6 +190,7 @@ def main(script: str, *arguments: str) -> int:
         script: its path, or `-m` with the module's name behind it.
     """
     values = json.loads(os.environ.get(VARIABLE) or "{}")
+    own_settings.install_from_environment()
     module = types.ModuleType("__main__")
     folder = str(Path(script).resolve().parent)
     if script == "-m":

@@ -12,6 +12,7 @@ import msgspec
 from ...domain.changes import Seen
 from ...domain.devices import Accelerator
 from ...domain.estimates import Among, BatchPlace, Estimate
+from ...domain.notebooks import files_of
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -85,5 +86,5 @@ def _code(source: NotebookSource) -> bytes:
     # Outputs and execution counts change with every run and mean nothing to an estimate.
     cells = [(cell.get("cell_type"), cell.get("source")) for cell in source.content.get("cells", [])]
     return hashlib.sha256(
-        msgspec.json.encode([str(source.path), str(source.folder), source.kernel_name, cells])
+        msgspec.json.encode([str(source.path), str(source.folder), source.kernel_name, cells, files_of(source.content)])
     ).digest()

@@ -11,6 +11,7 @@ from ...devices.makers.registry import has_bfloat16
 from ...domain.changes import Changes, Rewriting
 from ...domain.devices import Accelerator
 from ...domain.estimates import Among, BatchPlace
+from ...domain.notebooks import files_of
 from ...domain.what_ifs import EstimateRequest
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def rewriting(source: NotebookSource, facts: NotebookFacts, cards: Cards) -> Rew
         if copy.source is source:
             changed = facts
         else:
-            key = tuple(str(cell["source"]) for cell in copy.source.content["cells"])
+            texts = (str(cell["source"]) for cell in copy.source.content["cells"])
+            key = (*texts, *(part for one in files_of(copy.source.content).items() for part in one))
             changed = known.get(key) or inspect_notebook(copy.source)
             known.clear()
             known[key] = changed

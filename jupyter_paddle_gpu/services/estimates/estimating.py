@@ -141,13 +141,12 @@ class Estimating:
             return copied(source, request, cards, *self.cache.seen(source, request.training))
 
         copy, changes = made()
-        if facts is None or facts.loop == "none":
+        seeks = any(one.change == "batch_size" for one in changes.refused)  # who asks for a batch knows what trains
+        if facts is None or (facts.loop == "none" and not seeks):
             return copy, changes
         _, among = self.cache.seen(source, request.training)
-        is_changed = bool(changes.cells or changes.refused)
-        if (is_changed and among is None and trains_several_times(source)) or any(
-            one.change == "batch_size" for one in changes.refused
-        ):
+        is_changed = bool(changes.difference or changes.refused)
+        if seeks or (is_changed and among is None and trains_several_times(source)):
             self.fresh(source, facts, request, where)
             return made()
         return copy, changes

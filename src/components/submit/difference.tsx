@@ -14,7 +14,7 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
   }
   return (
     <>
-      {changes.cells.length > 0 && (
+      {changes.difference && (
         <details className="jp-PaddleGpu-difference" open>
           <summary>
             {trans.__(
@@ -30,7 +30,7 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
               </span>
             ))}
           </pre>
-          {training.source.write && (
+          {training.source.write && !changes.files.length && (
             <div className="jp-PaddleGpu-actions">
               <Button
                 disabled={training.isEstimating}

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from paddle.base import core
@@ -34,6 +34,7 @@ from .outcomes import micro
 from .questions import batch_places, started, trials
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
+from .questions.settings import SettingsFiles
 from .questions.wording import OF_DATA
 from .sites import Sites
 from .traces import traced
@@ -48,7 +49,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
             those of this process), and the what-ifs `batch_size`, `amp`, `amp_dtype`, `accumulation`, `recompute`,
             `set_to_zero`, `target`. `wall_seconds`, `cpu_seconds` and `waiting_seconds` are the time that it may take
             (`step.deadline`). `training` is the id of the one that is meant, `alone` tells that nothing is wanted of
-            those behind it.
+            those behind it. `files` are texts by path that are read in place of what these files of settings hold.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
@@ -95,23 +96,24 @@ def _stopped(request: dict[str, Any]) -> str | None:
 
 def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
     beside = {**programs.sources(request["cells"], request.get("folder")), **Helpers.of(request["cells"]).sources}
-    sites = Sites(request["cells"], beside)
+    sites, settings = Sites(request["cells"], beside), SettingsFiles()
     times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
     with limited(*times) as deadline:
 
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
-            return _run(scenario, deadline, sites, beside, names)
+            with settings.followed(scenario.request.get("files") or {}):
+                return _run(scenario, deadline, sites, beside, names)
 
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
-        has_time = _Clock(request, deadline).has_time
-        result = _with_batch(request, trace, sites)
+        has_time, program = _Clock(request, deadline).has_time, _Program(trace, sites, settings)
+        result = _with_batch(request, program)
         if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
             return _with_paths(result)
         if result["status"] == "needs_input" and not _wants_data(result):
             return _with_paths(trials.suggested(request, result, trace, has_time))
-        found = _without_data(request, result, trace, has_time, sites)
+        found = _without_data(request, result, program, has_time)
         return _with_paths(_within_limit(request, found, trace))
 
 
@@ -167,18 +169,27 @@ _WAYS: tuple[dict[str, bool], ...] = ({"absorbs": True, "follows": True}, {"abso
 """How a notebook is run whose data is not here, the one that asks least first."""
 
 
+class _Program(NamedTuple):
+    """What is traced.
+
+    Attributes:
+        trace: traces it under a request.
+        sites: where the cells train, so that a way that passes all of it by is not taken for one where nothing trains.
+        settings: the files of settings that it has read.
+    """
+
+    trace: Callable[[dict[str, Any]], dict[str, Any]]
+    sites: Sites
+    settings: SettingsFiles
+
+
 def _without_data(
-    request: dict[str, Any],
-    result: dict[str, Any],
-    trace: Callable[[dict[str, Any]], dict[str, Any]],
-    has_time: Callable[[], bool],
-    sites: Sites,
+    request: dict[str, Any], result: dict[str, Any], program: _Program, has_time: Callable[[], bool]
 ) -> dict[str, Any]:
     """The answer of the way that asks least; of open questions what their answers may be.
 
     Args:
         result: that of a run that goes on behind a cell's statements only.
-        sites: where the cells train, so that a way that passes all of it by is not taken for one where nothing trains.
     """
     found: list[dict[str, Any]] = []
     fetches = any(one["why"] == "download" for one in result["questions"])  # a way goes on with where it would lie
@@ -186,11 +197,11 @@ def _without_data(
         if found and not has_time():
             break
         asked = {**request, **way}
-        one = _with_batch(asked, trace, sites) if way else result
+        one = _with_batch(asked, program) if way else result
         if one["status"] == "needs_input":
-            one = {**trials.suggested(asked, one, trace, has_time), "way": way}
+            one = {**trials.suggested(asked, one, program.trace, has_time), "way": way}
         is_nothing = one["status"] == "no_model" and not one.get("is_idle")
-        hides_one = is_nothing and (sites.all or one.get("starts") or fetches)
+        hides_one = is_nothing and (program.sites.all or one.get("starts") or fetches)
         if _is_settled(one) and not hides_one:
             return one
         found.append(one)
@@ -265,41 +276,47 @@ def _wants_data(result: dict[str, Any]) -> bool:
     return is_told or any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
 
 
-def _with_batch(
-    request: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], sites: Sites
-) -> dict[str, Any]:
+def _with_batch(request: dict[str, Any], program: _Program) -> dict[str, Any]:
     """The trace at the batch size that is asked for. Where the step does not follow the usual names and loaders, what
     sizes its batch is looked for, and changed in the cells: one further trace. `seeks_batch` asks where that may be,
     and for no further trace: who asks changes the cells."""
-    result = trace(request)
+    result = program.trace(request)
     if not (request.get("batch_size") or request.get("seeks_batch")) or result["status"] != "ok":
         return result
 
     def tell(code: str, **params: Any) -> None:
         result["notes"] = [*result["notes"], {"code": code, "params": params}]
 
-    return own_faults.without(lambda: _resized(request, result, trace, sites), result, tell, code=own_faults.BATCH)
+    read = dict(program.settings.read)
+
+    def resized() -> dict[str, Any]:
+        return _resized(request, result, program, read)
+
+    return own_faults.without(resized, result, tell, code=own_faults.BATCH)
 
 
 def _resized(
-    request: dict[str, Any], result: dict[str, Any], trace: Callable[[dict[str, Any]], dict[str, Any]], sites: Sites
+    request: dict[str, Any], result: dict[str, Any], program: _Program, read: dict[str, bytes]
 ) -> dict[str, Any]:
+    beside = program.sites.beside.values()
     asked = request.get("batch_size")
     kept = next((note["params"] for note in result["notes"] if note["code"] == "batch_size_kept"), None)
     present = kept["found"] if kept else result.get("own_batch_size") if asked else result["batch_size"]
     if request.get("seeks_batch"):
         scripts = programs.sources(request["cells"], request.get("folder"))
         request = {**request, "cells": started.as_typed(request["cells"], scripts)}
-    found = batch_places.places(request["cells"], present, sites.beside.values()) if present else []
+    found = batch_places.places(request["cells"], present, beside, read) if present else []
     if request.get("seeks_batch"):
+        if asked and present == micro(asked, request):  # names of it were bound: what it is by itself is not known
+            found = [*found, *batch_places.only_setting(read)]
         for size in dict.fromkeys(one.get("own_batch_size") or one["batch_size"] for one in result.get("others", ())):
             if size and size != present:  # which of the trainings is changed is known to who asks
-                found = [*found, *batch_places.places(request["cells"], size, sites.beside.values())]
+                found = [*found, *batch_places.places(request["cells"], size, beside, read)]
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
         for tried in batch_places.attempts(found):
-            cells = batch_places.changed(request["cells"], tried, micro(asked, request))
-            again = trace({**request, "cells": cells})
+            changed = batch_places.changed(request["cells"], tried, micro(asked, request), read)
+            again = program.trace({**request, **changed, "files": {**(request.get("files") or {}), **changed["files"]}})
             if again["status"] == "ok" and not any(note["code"] == "batch_size_kept" for note in again["notes"]):
                 break
         else:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
 _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
@@ -24,6 +25,8 @@ _SHAPED = frozenset(
 """Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
 COUNTING = frozenset(("arange", "eye"))
 """Calls that count a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
+_EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
+"""Settings of what is done beside a training; they stay as long as the step does without."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,16 @@ class BatchPlace:
     """A number that sizes the batch.
 
     Attributes:
-        cell: index among all cells.
+        cell: index among all cells; -1 of a number in a file of settings.
         line: line in it, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument` (of a call, of a
             script), `literal`.
         name: what it is called there; empty for a plain literal.
         default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+        file: the path of a file of settings, in which the number has the keys `name`.
+        digest: what that file held (`settings.digest_of`).
+        value: the number there.
     """
 
     cell: int
@@ -47,13 +53,22 @@ class BatchPlace:
     how: str
     name: str = ""
     default: int | None = None
+    file: str = ""
+    digest: str = ""
+    value: int | None = None
 
 
-def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] = ()) -> list[BatchPlace]:
+def places(
+    cells: list[dict[str, Any]],
+    size: int,
+    beside: Iterable[ast.Module] = (),
+    settings: Mapping[str, bytes] | None = None,
+) -> list[BatchPlace]:
     """Where the cells hold the batch size: by name, else the leading dimensions of what they make.
 
     Args:
         beside: what they import: its functions say what an argument is called.
+        settings: what files of settings hold that were read, by path.
     """
     trees = {cell["index"]: tree for cell in cells if (tree := _parsed(cell["source"])) is not None}
     parameters: dict[str, list[str]] = {}
@@ -63,6 +78,7 @@ def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] 
     found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size, parameters)]
     named = [place for place in found if _BATCH.search(place.name)]
     named += [place for cell in cells for place in _in_commands(cell, size)]
+    named += [place for path, text in (settings or {}).items() for place in _in_settings(path, text, size)]
     counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
     sizing = [place for place in found if place.name not in COUNTING]
     leading = [one for one in sizing if one.how == "literal" or _COUNT.search(one.name) or one.name in counts]
@@ -70,21 +86,31 @@ def places(cells: list[dict[str, Any]], size: int, beside: Iterable[ast.Module] 
 
 
 def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
-    """Which of the places to change, the likeliest first: what only counts stays as long as the step does without."""
+    """Which of the places to change, the likeliest first: what only counts stays as long as the step does without, and
+    so do settings of an evaluation."""
     sizing = [place for place in found if place.name not in COUNTING]
+    training = [place for place in sizing if not (place.file and _EVALUATES.search(place.name))]
+    if training and training != sizing:
+        yield training
     yield sizing
     if sizing != found:
         yield found
 
 
-def changed(cells: list[dict[str, Any]], found: Iterable[BatchPlace], size: int) -> list[dict[str, Any]]:
-    """The cells with another size at these places."""
+def changed(
+    cells: list[dict[str, Any]], found: Iterable[BatchPlace], size: int, settings: Mapping[str, bytes]
+) -> dict[str, Any]:
+    """The cells, and the files of settings, with another size at these places: the parts of a request."""
     sources = {cell["index"]: cell["source"].split("\n") for cell in cells}
+    files = {place.file: settings[place.file].decode().split("\n") for place in found if place.file}
     for place in sorted(found, key=lambda one: (one.cell, one.line, -one.column)):
-        line = sources[place.cell][place.line - 1].encode()
-        whole = line[: place.column] + str(size).encode() + line[place.end :]
-        sources[place.cell][place.line - 1] = whole.decode()
-    return [{**cell, "source": "\n".join(sources[cell["index"]])} for cell in cells]
+        lines = files[place.file] if place.file else sources[place.cell]
+        line = lines[place.line - 1].encode()
+        lines[place.line - 1] = (line[: place.column] + str(size).encode() + line[place.end :]).decode()
+    return {
+        "cells": [{**cell, "source": "\n".join(sources[cell["index"]])} for cell in cells],
+        "files": {path: "\n".join(lines) for path, lines in files.items()},
+    }
 
 
 def as_data(found: Iterable[BatchPlace]) -> list[dict[str, Any]]:
@@ -153,6 +179,28 @@ def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
         if number.value == size and _BATCH.search(re.sub(r"\W+", "_", number.name.lstrip("-"))):
             default = number.value if number.column == number.end else None
             yield BatchPlace(cell["index"], number.line, number.column, number.end, "argument", number.name, default)
+
+
+def only_setting(settings: Mapping[str, bytes]) -> list[BatchPlace]:
+    """Where files of settings speak of a batch, where they do so with but one number for a training."""
+    found = [place for path, text in settings.items() for place in _in_settings(path, text)]
+    training = [place for place in found if not _EVALUATES.search(place.name)]
+    return training if len({place.value for place in training}) == 1 else []
+
+
+def _in_settings(path: str, text: bytes, size: int | None = None) -> Iterator[BatchPlace]:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return
+    by_place: dict[tuple[int, int, int, int], str] = {}
+    for one in numbers_in(text):
+        if (size is None or one.value == size) and any(_BATCH.search(key) for key in one.name.split(".")[-2:]):
+            at = one.line, one.column, one.end, one.value
+            if at not in by_place or _EVALUATES.search(by_place[at]):  # an anchor of several is the training's
+                by_place[at] = one.name
+    for (line, column, end, value), name in by_place.items():
+        yield BatchPlace(-1, line, column, end, "field", name, file=path, digest=digest_of(text), value=value)
 
 
 def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:

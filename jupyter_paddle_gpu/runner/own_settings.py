@@ -1,0 +1,66 @@
+"""Files of settings of which the job has a copy of its own: who opens one to read it gets the copy; the person's file
+stays as it is, and is what a program of the job's writes into.
+
+Processes that the notebook starts by Python's scripts know of it by an environment variable.
+"""
+
+import builtins
+import io
+import json
+import os
+import pathlib
+from pathlib import Path
+from typing import Any, Dict, Mapping
+
+VARIABLE = "PADDLE_GPU_SETTINGS"
+"""Holds the copies by the paths of the files, as JSON."""
+_open = builtins.open
+_copies: Dict[str, str] = {}
+
+
+def kept(files: Mapping[str, str], folder: Path) -> Dict[str, str]:
+    """Write copies into the job's folder; raises `OSError`.
+
+    Args:
+        files: texts by path.
+    """
+    found = {}
+    for number, (path, text) in enumerate(sorted(files.items())):
+        folder.mkdir(parents=True, exist_ok=True)
+        copy = folder / ("%d-%s" % (number, Path(path).name))
+        copy.write_bytes(text.encode("utf-8"))
+        found[path] = str(copy)
+    return found
+
+
+def install(copies: Mapping[str, str]) -> None:
+    """Have this process, and the scripts that it starts, read the copies."""
+    if not copies:
+        return
+    _copies.update({os.path.realpath(path): copy for path, copy in copies.items()})
+    os.environ[VARIABLE] = json.dumps(dict(copies))
+    builtins.open = io.open = _opened
+    accessor = getattr(pathlib, "_NormalAccessor", None)  # up to Python 3.10, which keeps the function itself
+    if accessor is not None:
+        accessor.open = staticmethod(_opened)
+
+
+def install_from_environment() -> None:
+    """The same in a script that a cell has started."""
+    install(json.loads(os.environ.get(VARIABLE) or "{}"))
+
+
+def are_any() -> bool:
+    """Whether the job has such files."""
+    return bool(_copies)
+
+
+def _opened(file: Any, mode: str = "r", *given: Any, **named: Any) -> Any:
+    if isinstance(file, (str, os.PathLike)):
+        path = os.path.realpath(os.fspath(file))
+        if path in _copies:
+            if any(letter in mode for letter in "wax+"):
+                del _copies[path]  # what the program makes itself is what it reads from then on
+            else:
+                file = _copies[path]
+    return _open(file, mode, *given, **named)

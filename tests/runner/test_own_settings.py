@@ -1,0 +1,59 @@
+"""Files of settings of which a job has a copy of its own, read by all that its cells run; the person's stay."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PRINTS = "import json\nprint(json.load(open('config.json'))['batch'])\n"
+READERS = {
+    "a cell": PRINTS,
+    "a path": "import json\nfrom pathlib import Path\nprint(json.loads(Path('config.json').read_text())['batch'])",
+    "bytes": "import json, os\nprint(json.loads(open(os.path.abspath('config.json'), 'rb').read())['batch'])",
+    "io": "import io, json\nprint(json.load(io.open('../' + __import__('os').path.basename(__import__('os').getcwd())"
+    " + '/config.json'))['batch'])",
+    "a script": "!{python} own.py",
+    "a script by subprocess": "import subprocess\nprint(subprocess.run(['{python}', 'own.py'], capture_output=True, "
+    "text=True, env={{}}).stdout.strip())",
+    "a script in this process": "%run own.py",
+    "what it wrote itself": "import json\njson.dump({{'batch': 8}}, open('other.json', 'w'))\n"
+    "print(json.load(open('other.json'))['batch'])",
+}
+
+
+def prepared(prepare: Callable[..., Any], source: str, **spec: Any) -> Any:
+    import sys
+
+    run = prepare(source.format(python=sys.executable) if "{" in source else source, **spec)
+    work = Path(json.loads((run.folder / "spec.json").read_text())["folder"])
+    for name in ("config.json", "other.json"):
+        (work / name).write_text('{"batch": 32}')
+    (work / "own.py").write_text(PRINTS)
+    path = run.folder / "source.ipynb"
+    notebook = json.loads(path.read_text())
+    files = {str(work / name): '{"batch": 8}' for name in ("config.json",)}
+    files[str(work / "other.json")] = '{"batch": 4}'
+    notebook["metadata"]["paddle_gpu"] = {"files": files}
+    path.write_text(json.dumps(notebook))
+    return run.start(), work
+
+
+@pytest.mark.parametrize("shell", ["plain", "auto"])
+@pytest.mark.parametrize("how", READERS)
+def test_who_reads_gets_the_copy(prepare: Callable[..., Any], how: str, shell: str) -> None:
+    run, work = prepared(prepare, READERS[how], shell=shell)
+    run.wait()
+    assert run.texts() == ["8"], run.log
+    assert (work / "config.json").read_text() == '{"batch": 32}'
+    assert run.result["reason"] == "succeeded"
+    assert "config.json is read from the job's own copy." in run.texts("system")
+    assert "files" not in run.notebook["metadata"]["paddle_gpu"]
+
+
+def test_without_such_files_nothing_is_replaced(execute: Callable[..., Any]) -> None:
+    run = execute("import builtins, io\nprint(builtins.open is io.open, open.__module__)", shell="plain")
+    assert run.texts() in (["True io"], ["True _io"])
