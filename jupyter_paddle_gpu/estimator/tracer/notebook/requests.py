@@ -308,7 +308,7 @@ def _resized(
     found = batch_places.places(request["cells"], present, beside, read) if present else []
     if request.get("seeks_batch"):
         if asked and present == micro(asked, request):  # names of it were bound: what it is by itself is not known
-            found = [*found, *batch_places.only_setting(read)]
+            found = list(dict.fromkeys([*found, *batch_places.only_setting(read)]))
         for size in dict.fromkeys(one.get("own_batch_size") or one["batch_size"] for one in result.get("others", ())):
             if size and size != present:  # which of the trainings is changed is known to who asks
                 found = [*found, *batch_places.places(request["cells"], size, beside, read)]
