@@ -69,6 +69,11 @@ HOSTILE = {
         {"answer"},
         {"write"},
     ),
+    "a folder that is made in each run": (
+        "import os, sys\nfor _ in range(2):\n    sys.audit('jupyter_paddle_gpu.begins_anew')\n    os.mkdir('out')",
+        {"answer"},
+        {"write"},
+    ),
     "a folder that is there": ("import os; os.mkdir('.')", {"error"}, set()),
     "truncating a file": ("import os; os.truncate('data.csv', 0)", {"error"}, {"write"}),
     "removing files": (

@@ -21,7 +21,8 @@ def mine(path):
     return whole == private or whole.startswith(private + os.sep)
 noted = []
 absent = []
-Overlay(private, mine, noted.append, absent.append if "believing" in sys.argv else None).install()
+found = Overlay(private, mine, noted.append, absent.append if "believing" in sys.argv else None)
+found.install()
 def fails(kind, function, *arguments):
     try:
         function(*arguments)
@@ -44,6 +45,15 @@ Path('out/deep/made').write_text('x')
 assert Path('out/deep/made').read_text() == 'x' and glob.glob('out/deep/*') == ['out/deep/made']
 assert os.path.isdir('out') and os.listdir('out') == ['deep'] and sorted(os.listdir('.')) == ['data', 'data.csv', 'out']
 assert os.listdir(b'out') == [b'deep']
+""",
+    "a program that is run once more": """
+os.makedirs('out/deep')
+open('data.csv', 'a').write('3')
+shutil.rmtree('data')
+found.begin_anew()
+assert not os.path.exists('out') and open('data.csv').read() == '1,2' and os.path.isdir('data')
+os.makedirs('out/deep')
+assert os.listdir('out') == ['deep'] and os.listdir('out/deep') == []
 """,
     "an output folder that is cleared first": """
 shutil.rmtree('data')

@@ -65,6 +65,8 @@ _NETWORK = frozenset(
 )
 _SIGNALS = frozenset(("os.kill", "os.killpg", "signal.pthread_kill"))
 _WATCHED = frozenset(("open", *_CHANGES)) | _PROCESSES | _NETWORK | _SIGNALS
+_BEGINS_ANEW = "jupyter_paddle_gpu.begins_anew"
+"""What the tracer says (`notebook.processes`) before it follows a program once more."""
 
 
 class RefusedError(PermissionError):
@@ -98,14 +100,17 @@ class Guard:
         _die_first()
         self.held = kernel.confine(self._private)
         note, absent = functools.partial(self._keep, "write"), functools.partial(self._keep, "folder")
-        Overlay(self._private, self._mine, note, absent).install()
-        sys.addaudithook(self._hook())
+        overlay = Overlay(self._private, self._mine, note, absent)
+        overlay.install()
+        sys.addaudithook(self._hook(overlay))
 
-    def _hook(self) -> Any:
+    def _hook(self, overlay: Overlay) -> Any:
         own = os.getpid()
 
         def hook(event: str, arguments: tuple[Any, ...]) -> None:
             if event not in _WATCHED:
+                if event == _BEGINS_ANEW:
+                    overlay.begin_anew()
                 return
             if event == "open":
                 path, _, flags = arguments

@@ -69,6 +69,11 @@ class Overlay:
             if name != "__doc__" and hasattr(os, name):
                 setattr(accessor, name, staticmethod(self.open if name == "open" else getattr(os, name)))
 
+    def begin_anew(self) -> None:
+        """The program is run once more: nothing of what it has written, made, moved or removed is known any more."""
+        self._places.clear()
+        self._gone.clear()
+
     def open(self, file: Any, mode: str = "r", *positional: Any, **named: Any) -> Any:
         """`open`, with what would be written outside the private folder kept inside it."""
         writes = isinstance(mode, str) and any(letter in mode for letter in "wax+")

@@ -36,16 +36,21 @@ class GpuFlags:
     """What a program has set: each trace begins and ends without it."""
 
     def __init__(self) -> None:
+        self._before: dict[str, Any] = {}
         self.close()
 
     def put(self, flags: dict[str, Any], *, begun: bool) -> None:
         """`set_flags`; `begun`: a tensor was made before."""
         kept = BEGIN.keys() | POOLS if begun else BEGIN.keys() | POOLS | MAKING
+        present = _flags()
+        self._before.update({name: present[name] for name in flags if name not in self._before and name in present})
         _set.update({name: value for name, value in flags.items() if name in kept})
 
     def close(self) -> None:
         """Forget what was set."""
         _set.clear()
+        for name, value in self._before.items():
+            _flags()[name] = value
 
 
 def value_of(name: str) -> Any:

@@ -357,7 +357,7 @@ def _run(
 
     def execute(session: Tensors) -> None:
         session.put(deadline)
-        with _working_in(request.get("folder")):
+        with run.begun.run(), _working_in(request.get("folder")):
             run.run(session)
 
     _draw_alike()

@@ -8,7 +8,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from ... import call_stack
 from ...patches.absent_modules import IMPORTED, Imports
 from ...patches.awaited import calling
+from ..processes import forget
 from . import helpers
 from .helpers import Helpers
 
@@ -99,17 +100,7 @@ class Beside:
             yield
         finally:
             sys.meta_path.remove(self)
-            for name in self._passing:
-                _forget(name)
-
-
-def _forget(name: str) -> None:
-    """Let a module be imported anew: `from package import module` takes what the package has, where it has it."""
-    module = sys.modules.pop(name, None)
-    package, _, own = name.rpartition(".")
-    holder = vars(sys.modules.get(package, object))
-    if module is not None and holder.get(own) is module:
-        delattr(sys.modules[package], own)
+            forget(self._passing)
 
 
 class _Loader(SourceFileLoader):
@@ -125,9 +116,7 @@ class _Loader(SourceFileLoader):
         path = self.get_filename(fullname)
         if self.helper is not None and self._source is not None:
             return helpers.code_of(self._source, path, self.helper[1])
-        tree = Imports().visit(ast.parse(self.get_data(path) if self._source is None else self._source, path))
-        code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
-        return code
+        return _compiled(self.get_data(path) if self._source is None else self._source, path)
 
     def exec_module(self, module: ModuleType) -> None:
         if self.helper is not None:
@@ -135,3 +124,11 @@ class _Loader(SourceFileLoader):
             vars(module).update({**own, call_stack.HELPER: True})
         vars(module)[IMPORTED] = self._imported
         super().exec_module(module)
+
+
+@lru_cache(maxsize=1024)
+def _compiled(source: bytes | str, path: str) -> CodeType:
+    """The code of a module, which each run of the program imports anew."""
+    tree = Imports().visit(ast.parse(source, path))
+    code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    return code

@@ -19,6 +19,7 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.started_programs import Started
+from .. import processes
 from ..sites import COMMAND, started
 from ..syntax import nodes
 from .beside import Beside
@@ -35,6 +36,7 @@ class Programs:
         namespace: the names that a fresh one begins with.
         failed: takes cell, line and file of a program and what it ended with; the notebook goes on, as behind `!`.
         helpers: that the notebook imports.
+        begun: the run, and the processes that it starts.
     """
 
     def __init__(
@@ -43,8 +45,10 @@ class Programs:
         namespace: Callable[[str], dict[str, Any]],
         failed: Callable[[int, int, str, BaseException], None],
         helpers: Helpers,
+        begun: processes.Begun,
     ) -> None:
         self._execute, self._namespace, self._failed, self._helpers = execute, namespace, failed, helpers
+        self._begun = begun
         self.written: dict[str, str] = {}
         """What cells have written, by path."""
 
@@ -97,20 +101,17 @@ class Programs:
         """The lines of `%%python`. The cell fails where the process does; its lines are the cell's own."""
         module = types.ModuleType("__main__")
         module.__dict__.update(self._namespace(""))
-        before = sys.argv, sys.modules.get("__main__")
-        sys.argv, sys.modules["__main__"] = [""], module
         name = call_stack.cell_name(cell)
         typed = linecache.cache.get(name)
         linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
         try:
-            self._execute(text, name, module.__dict__, cell, 0)
+            with self._begun.process(module):
+                sys.argv = [""]
+                self._execute(text, name, module.__dict__, cell, 0)
         except SystemExit as problem:
             if problem.code not in {None, 0}:
                 raise
         finally:
-            sys.argv = before[0]
-            if before[1] is not None:
-                sys.modules["__main__"] = before[1]
             module.__dict__.clear()
             if typed is not None:
                 linecache.cache[name] = typed
@@ -127,34 +128,32 @@ class Programs:
         module = types.ModuleType("__main__")
         module.__dict__.update(self._namespace(file))
         linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-        before = sys.argv, sys.path[:], sys.modules.get("__main__")
-        sys.argv, sys.path[:0] = [path, *arguments], [os.path.dirname(file)]  # noqa: PTH120
-        if kind == "module":  # whose package is found from the folder in which it is started
-            sys.path[0] = os.getcwd()  # noqa: PTH109
-            module.__dict__["__package__"] = os.path.dirname(path).replace("/", ".")  # noqa: PTH120
-        sys.modules["__main__"] = module
+        # `%run` starts no process: what the program imports and sets stays.
+        begun = processes.as_main(module) if kind == "run" else self._begun.process(module)
         status = 0
-        try:
-            self._execute(source, file, module.__dict__, cell, line)
-        except SystemExit as problem:
-            status = 0 if problem.code is None else problem.code if isinstance(problem.code, int) else 1
-            if status and kind != "run":
+        with begun:
+            sys.argv, sys.path[:0] = [path, *arguments], [os.path.dirname(file)]  # noqa: PTH120
+            if kind == "module":  # whose package is found from the folder in which it is started
+                sys.path[0] = os.getcwd()  # noqa: PTH109
+                module.__dict__["__package__"] = os.path.dirname(path).replace("/", ".")  # noqa: PTH120
+            try:
+                self._execute(source, file, module.__dict__, cell, line)
+            except SystemExit as problem:
+                status = 0 if problem.code is None else problem.code if isinstance(problem.code, int) else 1
+                if status and kind != "run":
+                    self._failed(cell, line, file, problem)
+            except Exception as problem:
+                if kind == "run":
+                    raise
+                status = 1
                 self._failed(cell, line, file, problem)
-        except Exception as problem:
-            if kind == "run":
-                raise
-            status = 1
-            self._failed(cell, line, file, problem)
-            _release(problem)
-        finally:
-            sys.argv, sys.path[:] = before[0], before[1]
-            if before[2] is not None:
-                sys.modules["__main__"] = before[2]
-            linecache.cache.pop(file, None)
-            if kind == "run":
-                names.update({name: value for name, value in module.__dict__.items() if not name.startswith("__")})
-            else:
-                module.__dict__.clear()
+                _release(problem)
+            finally:
+                linecache.cache.pop(file, None)
+                if kind == "run":
+                    names.update({name: value for name, value in module.__dict__.items() if not name.startswith("__")})
+                else:
+                    module.__dict__.clear()
         if kind != "run":
             gc.collect()  # the process is over
         return status

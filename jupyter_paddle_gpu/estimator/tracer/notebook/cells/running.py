@@ -28,6 +28,7 @@ from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
 from .. import late_indices
 from ..evaluations import keeps_results
+from ..processes import Begun
 from ..questions import paths
 from ..questions.answers import Answers
 from ..questions.wording import out_of_time
@@ -99,7 +100,8 @@ class CellRun:
             self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
         helpers = Helpers.of(cells, self._plain if absorbs else None)
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
-        self._programs = Programs(self._run_script, self._names, self._program_failed, helpers)
+        self.begun = Begun(self.found.sources)
+        self._programs = Programs(self._run_script, self._names, self._program_failed, helpers, self.begun)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self.finished = False
