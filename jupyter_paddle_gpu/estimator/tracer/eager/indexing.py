@@ -90,7 +90,7 @@ def _only_axis(index: Any, rank: int) -> int | None:
     if not isinstance(index, tuple) or not index:
         return None
     *whole, last = index
-    if whole == [Ellipsis]:
+    if len(whole) == 1 and whole[0] is Ellipsis:
         whole = [slice(None)] * (rank - 1)
     if not all(isinstance(one, slice) and one == slice(None) for one in whole):
         return None

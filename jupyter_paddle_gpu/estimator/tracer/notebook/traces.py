@@ -16,12 +16,12 @@ import paddle
 
 from ..eager.amp import Precision
 from ..eager.runtime import Runtime
-from ..patches.child_processes import ChildProcesses
 from ..patches.data.compared import Compared
 from ..patches.data.loaders import Loaders
 from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
 from ..patches.distributed.sharding import TaskFlows
+from ..patches.processes.child_processes import ChildProcesses
 from ..patches.table import installed
 from ..patches.tensor_methods import real
 from ..program.asking import Types

@@ -7,7 +7,6 @@ from functools import cache
 
 from . import (
     attention,
-    child_processes,
     devices,
     entry_points,
     environment,
@@ -19,7 +18,6 @@ from . import (
     optimizers,
     own_optimizers,
     plots,
-    started_programs,
     static_graphs,
     tensor_methods,
 )
@@ -40,6 +38,7 @@ from .data import (
 )
 from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
+from .processes import child_processes, queues, started_programs
 from .trainers import clips, evaluations, restored_images, text_images, weights
 
 
@@ -50,8 +49,8 @@ def table() -> Iterator[Patch]:
     for module in (
         tensor_methods, attention, numbers, entry_points, optimizers, own_optimizers, initializers, layer_calls,
         files, loader, environment, folders, static_graphs, executors,
-        process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, datasets,
-        environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
+        process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
+        datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, started_programs,
     ):  # fmt: skip
         yield from module.patches()

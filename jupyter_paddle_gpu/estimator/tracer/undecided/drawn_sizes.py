@@ -84,13 +84,23 @@ def _area(size: Any) -> float:
     return float(np.prod([float(side) for side in size]))
 
 
+def _drawn(original: Callable[..., Any], low: Any, high: Any, args: Any, kw: Any, *, is_pythons: bool) -> Any:
+    """A number drawn; between bounds that are made up, and have nothing between them, the upper one."""
+    try:
+        return original(low, high, *args, **kw)
+    except ValueError:
+        if variants.present() is None or args or kw:
+            raise
+        return int(low if high is None else high) - (not is_pythons)
+
+
 def randint(session: Session, original: Callable[..., Any], low: Any, high: Any = None, *args: Any, **kw: Any) -> Any:
     """`random.randint` with its upper end, `numpy.random.randint` without."""
     if _is_open(low, high):
         return Unseen(high if isinstance(high, Unseen) else low)
-    drawn = original(low, high, *args, **kw)
+    is_pythons = getattr(original, "__self__", None) is random._inst
+    drawn = _drawn(original, low, high, args, kw, is_pythons=is_pythons)
     if args or kw or not session.of(DrawnSizes).are_largest or not isinstance(drawn, (int, np.integer)):
         return drawn
-    is_pythons = getattr(original, "__self__", None) is random._inst
     top = low if high is None else high
     return type(drawn)(top if is_pythons else top - 1)

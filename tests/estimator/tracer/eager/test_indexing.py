@@ -7,6 +7,7 @@ import pytest
 pytestmark = pytest.mark.paddle
 
 SCRIPT = """
+import numpy as np
 import paddle
 import paddle.nn.functional as F
 paddle.seed(0)
@@ -69,6 +70,7 @@ WRITES = {
     "put-in-place": ("Y = X * 1; Y.index_put_((mask,), paddle.ones([1]))", "Y"),
 }
 READS = {
+    "pairs-of-numpy": ("a = np.arange(40)", "X[a, a] * 2"),
     "columns": ("pass", "X[:, i] * 2"),
     "columns-by-list": ("pass", "X[:, [1, 5, 7]] * 2"),
     "last-axis": ("pass", "X.reshape([16, 100, 100])[:, :, i] * 2"),

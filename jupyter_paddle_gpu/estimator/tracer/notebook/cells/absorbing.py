@@ -25,15 +25,14 @@ from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphError
 from ...undecided import variants
-from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.descriptions import described, is_description
+from ...undecided.absent_data import Unseen
 from ...undecided.needs import BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
+from ..miscalled import is_of_program
 from ..questions.wording import refused
 from ..removed import is_removed
 from ..sites import STEPS, name_of
 from ..syntax import nodes, parsed
-from .statements import bound_by, tensors_made, type_said
 
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
@@ -53,7 +52,7 @@ def is_of_data(problem: BaseException) -> bool:
         return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
     if refused(problem) is not None:
         return True
-    if not isinstance(problem, Exception) or is_of_types(problem) or is_removed(problem):
+    if not isinstance(problem, Exception) or is_of_types(problem) or is_removed(problem) or is_of_program(problem):
         return False
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 
@@ -322,27 +321,6 @@ def _position(step: TracebackType) -> tuple[int | None, ...] | None:
     return next(islice(code.co_positions(), step.tb_lasti // 2, None), None) if hasattr(code, "co_positions") else None
 
 
-def bind_unseen(statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException) -> None:
-    """Bind what a statement would have bound: to its answer, else to data of unknown content."""
-    need = getattr(problem, "need", None)
-    is_asked = need is not None and need.is_of_step
-    made = tensors_made(statement)
-    for name in bound_by(statement):
-        answer = data.answers.get(name)
-        if answer is not None and not is_description(answer):
-            namespace[name] = answer
-        elif answer is not None and _is_array(answer):
-            data.used[name] = answer
-            namespace[name] = described(answer)[0]
-        elif not isinstance(namespace.get(name), type):
-            before, value = namespace.get(name), Unseen(is_asked=is_asked, dtype=type_said(statement))
-            wants = before.__dict__.get("_wants") if isinstance(before, Unseen) else None
-            value.__dict__["_wants"] = wants or (need if need is not None and need.kind == "value" else None)
-            namespace[name] = value
-            if name in made:
-                data.uncounted[name] = None
-
-
 def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:
     """Put data of unknown content where a part of a simple statement failed, so that the statement can run again.
 
@@ -393,8 +371,3 @@ class _Replacing(ast.NodeTransformer):
 
 UNSEEN = "__unseen__"
 """The name under which cells find data of unknown content."""
-
-
-def _is_array(answer: str) -> bool:
-    found = described(answer)
-    return isinstance(found, list) and len(found) == 1

@@ -13,6 +13,7 @@ import paddle
 
 from ... import call_stack
 from ...session import Session
+from ..miscalled import is_miscalled
 from ..sites import STEPS
 from ..syntax import nodes
 from . import stops
@@ -96,7 +97,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem):
         return True
     if isinstance(problem, TypeError):
-        return stops.is_miscalled(problem)
+        return is_miscalled(problem)
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
     return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))

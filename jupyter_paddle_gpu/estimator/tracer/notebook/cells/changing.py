@@ -14,10 +14,13 @@ from typing import Any, NoReturn
 import paddle
 
 from ... import call_stack
+from ...patches.data import makings
 from ...session import current
 from ...undecided import own_changes
-from ...undecided.absent_data import AbsentData
+from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.descriptions import described, is_description
 from ...undecided.needs import Need, NeededError
+from .statements import bound_by, tensors_made, type_said
 
 CHANGED, FILLED = "__changed__", "__filled__"
 """The names under which functions find `changed` and `filled`."""
@@ -95,3 +98,38 @@ def _put(layer: OpenLayer, target: ast.Attribute | ast.Subscript, namespace: dic
 
 NAMES = {CHANGED: changed, FILLED: filled}
 """What cells find here."""
+
+
+def bind_unseen(
+    statement: ast.stmt, namespace: dict[str, Any], data: AbsentData, problem: BaseException, before: dict[str, Any]
+) -> None:
+    """Bind what a statement would have bound: to its answer, else to data of unknown content. What it has bound to such
+    before it failed stays, where it is known how that is made.
+
+    Args:
+        before: what it binds, as it was before it ran.
+    """
+    need = getattr(problem, "need", None)
+    is_asked = need is not None and need.is_of_step
+    made = tensors_made(statement)
+    for name in bound_by(statement):
+        answer = data.answers.get(name)
+        if answer is not None and not is_description(answer):
+            namespace[name] = answer
+        elif answer is not None and _is_array(answer):
+            data.used[name] = answer
+            namespace[name] = described(answer)[0]
+        elif not isinstance(held := namespace.get(name), type):
+            if isinstance(held, Unseen) and before.get(name) is not held and makings.of(held):
+                continue
+            value = Unseen(is_asked=is_asked, dtype=type_said(statement))
+            wants = held.__dict__.get("_wants") if isinstance(held, Unseen) else None
+            value.__dict__["_wants"] = wants or (need if need is not None and need.kind == "value" else None)
+            namespace[name] = value
+            if name in made:
+                data.uncounted[name] = None
+
+
+def _is_array(answer: str) -> bool:
+    found = described(answer)
+    return isinstance(found, list) and len(found) == 1

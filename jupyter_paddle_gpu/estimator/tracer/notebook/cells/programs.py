@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ... import call_stack
-from ...patches.started_programs import Started
+from ...patches.processes.started_programs import Started
 from .. import processes
 from ..sites import COMMAND, started
 from ..syntax import nodes

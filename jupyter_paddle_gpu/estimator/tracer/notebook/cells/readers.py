@@ -3,6 +3,7 @@ data that is not here, are asked again with samples made up (`patches/data/follo
 
 from __future__ import annotations
 
+import ast
 import functools
 from collections.abc import Callable, Generator, Iterator
 from typing import Any
@@ -15,6 +16,7 @@ from ...patches.data.loaders import Loaders
 from ...session import Session, current
 from ...undecided import variants
 from ...undecided.absent_data import AbsentData, Unseen
+from ..sites import name_of
 
 READER, MAKER, CONSTRUCTOR = "__reader__", "__maker__", "__constructor__"
 """The names under which cells find `Reader`, `maker` and `constructor`."""
@@ -71,6 +73,14 @@ class Reading:
     def again(self) -> Reading:
         """The same from its first item."""
         return Reading(self._begin)
+
+
+def describe(node: ast.stmt) -> None:
+    """Let what a call gives to several names be asked by the function's."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple()], value=ast.Call(func=func) as call) if name_of(func).isidentifier():
+            given = [ast.Constant(name_of(func)), call]
+            node.value = ast.copy_location(ast.Call(ast.Name(DESCRIBED, ast.Load()), given, []), call)
 
 
 def as_described(name: str, value: Any) -> Any:

@@ -19,7 +19,7 @@ from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
 from ...patches.data import makings
-from ...patches.started_programs import Started, StartedPrograms
+from ...patches.processes.started_programs import Started, StartedPrograms
 from ...session import Session
 from ...step.deadline import Deadline, TimeUp
 from ...step.steps import StepSeen, StepWatch
@@ -252,7 +252,7 @@ class CellRun:
                 known = {} if absorbing.is_of_step(problem) else surmises.of(statement, namespace, before, failed=True)
                 again = not known and absorbing.without_its_data(problem, statement, name)
                 if not again:
-                    absorbing.bind_unseen(statement, namespace, self._data, problem)
+                    changing.bind_unseen(statement, namespace, self._data, problem, before if rest == 1 else {})
                     if self._follows:
                         makings.remember_statement(statement, namespace, before if rest == 1 else {}, name)
                     changing.leave_open(statement, namespace, problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...patches.started_programs import StartedPrograms
+from ...patches.processes.started_programs import StartedPrograms
 from ...session import current
 
 _STARTS = frozenset(("system", "system_raw", "system_piped", "getoutput"))

@@ -36,14 +36,17 @@ def tensors_made(node: ast.stmt) -> frozenset[str]:
 
 
 def _filled(statement: ast.stmt) -> Iterator[str]:
-    """The names of what calls put something into: `words.append(row)`, `[seen.setdefault(one, 0) for one in row]`."""
+    """The names of what calls put something into: `words.append(row)`, `items[user].append(row)`,
+    `[seen.setdefault(one, 0) for one in row]`."""
     parts = list(outside_functions(statement))
     targets = [part.target for part in parts if isinstance(part, ast.comprehension)]
     items = {part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)}
     for part in parts:
         match part:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
-                yield from [name] * (method in FILLS and name not in items)
+            case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Subscript() as held, attr=method)):
+                filled = whole(held)
+                if isinstance(filled, ast.Name) and method in FILLS and filled.id not in items:
+                    yield filled.id
 
 
 def stored_into(statement: ast.stmt) -> frozenset[str]:

@@ -27,6 +27,7 @@ from ...patches.data.own_datasets import names_absent_path
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
+from ..miscalled import is_miscalled
 from ..questions import wording
 from ..questions.wording import said
 from ..removed import is_removed
@@ -53,8 +54,6 @@ _ONLY_ON_GPUS = re.compile(
 """What a Paddle for CPUs says of an operator that it has under no name or no kernel of."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
-_MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
-"""What Python says of a call with an argument too few, or with one that there is not; too many may be items of data."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
 """What Python says of a tensor, among others, that is taken apart into names."""
 _NEAR = 0.75
@@ -161,11 +160,6 @@ def is_by_dimensions(problem: BaseException) -> bool:
 def is_unpacked(problem: BaseException) -> bool:
     """Whether there are more or fewer values than names."""
     return isinstance(problem, ValueError) and _UNPACKED.match(str(problem)) is not None
-
-
-def is_miscalled(problem: BaseException) -> bool:
-    """Whether a function is called with other arguments than it has."""
-    return isinstance(problem, TypeError) and _MISCALLED.search(str(problem)) is not None
 
 
 def stop(cell: int, line: int, problem: BaseException, loaders: Loaders) -> dict[str, Any]:

@@ -93,7 +93,8 @@ class Within(ast.NodeTransformer):
 
     def _with_answers(self, node: ast.stmt, iterated: frozenset[str]) -> list[ast.stmt]:
         """A statement of a loop that trains; what it binds may have been described, as a tensor or as one batch of what
-        is iterated."""
+        is iterated or called (`x, y = sampler.next_batch()`)."""
+        readers.describe(node)
         names = (
             [name for name in statements.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
         )

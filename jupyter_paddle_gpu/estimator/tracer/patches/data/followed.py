@@ -276,9 +276,24 @@ def is_known(batch: Any) -> bool:
 
 
 def text(batch: Any) -> str:
-    """The batch in words."""
-    found = [f"{name}[{','.join(map(str, shape))}]" for name, shape in parts(batch) if name != "list" and shape]
-    return " ".join(found)
+    """The batch in words; arrays alike in one of its things are as one array of them."""
+    return " ".join(f"{name}[{','.join(map(str, shape))}]" for name, shape in shown(batch))
+
+
+def shown(batch: Any, depth: int = 0) -> Iterator[Part]:
+    """Types and shapes of its arrays, as `text` puts them."""
+    if isinstance(batch, (list, tuple)):
+        each = [list(shown(one, depth + 1)) for one in batch]
+        if depth and each and len(each[0]) == 1 and all(one == each[0] for one in each):
+            name, shape = each[0][0]
+            each = [[(name, (len(each), *shape))]]
+        for one in each:
+            yield from one
+    elif isinstance(batch, dict):
+        for one in batch.values():
+            yield from shown(one, depth + 1)
+    else:
+        yield from ((name, shape) for name, shape in parts(batch) if shape)
 
 
 def as_unknown(batch: Any, *, are_tensors: bool = False) -> Any:

@@ -164,7 +164,7 @@ def described_tensors(session: Session, text: str, size: int) -> Any:
 
 def batches_like(session: Session, batch: Any, count: int) -> Iterator[Any]:
     """So many batches of a reader that gives one like this; what it gives as arrays stays so."""
-    sizes = [shape[0] or 0 for kind, shape in followed.parts(batch) if kind != "list" and shape]
+    sizes = [shape[0] or 0 for _, shape in followed.shown(batch)]
     session.of(Loaders).seen_batch_sizes.extend(sizes[:1])
     for _ in range(count):
         yield fresh(session, batch)

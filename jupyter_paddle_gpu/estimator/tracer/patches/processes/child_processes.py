@@ -18,14 +18,15 @@ from concurrent.futures.process import ProcessPoolExecutor
 from multiprocessing import connection, context, heap, pool, process, synchronize, util
 from typing import Any
 
-from ..session import Session
-from .awaited import Awaited
-from .patch import Patch
+from ...session import Session
+from ..awaited import Awaited
+from ..patch import Patch
+from . import queues
 
 _RECURSIVE = 0
 """`multiprocessing.synchronize.RECURSIVE_MUTEX`; the other kind counts."""
 _MAIN = threading.main_thread().ident
-_THREAD, _TURN = "_thread_of_estimate", "_turn_of_estimate"
+_THREAD, _TURN, _ENDED = "_thread_of_estimate", "_turn_of_estimate", "_ended_in_estimate"
 _SESSION = "_session_of_estimate"
 
 
@@ -109,17 +110,23 @@ class ChildProcesses:
         thread.start()
         return thread
 
+    def unstarted(self, name: str) -> threading.Thread:
+        """The same for a process whose code does not run."""
+        thread = threading.Thread(name=name, daemon=True)
+        vars(thread)[_ENDED] = True
+        return thread
+
     def check(self) -> None:
         """An operator is about to run: of several processes one computes at a time, the first one first.
 
         Raises:
-            SystemExit: the thread stands for a process of a trace that is over.
+            SystemExit: the thread stands for a process that was ended, or of a trace that is over.
         """
         if threading.get_ident() == _MAIN:
             return
         thread = threading.current_thread()
         mine = vars(thread)
-        if mine.get(_SESSION, self._session) is not self._session:
+        if mine.get(_SESSION, self._session) is not self._session or _ENDED in mine:
             raise SystemExit
         if thread in self.started and _TURN not in mine:
             mine[_TURN] = self._turn
@@ -145,6 +152,9 @@ def _own(value: Any) -> Any:
 
 
 def _start(session: Session, original: Callable[..., Any], self: Any) -> None:
+    if queues.feeds(self):
+        vars(self)[_THREAD] = session.of(ChildProcesses).unstarted(self.name)
+        return
     held = [_own(one) for one in self._args]
     self._args = tuple(held)
     self._kwargs = {name: _own(one) for name, one in self._kwargs.items()}
@@ -160,15 +170,17 @@ def _start(session: Session, original: Callable[..., Any], self: Any) -> None:
 
 
 def _join(thread: threading.Thread, timeout: float | None = None) -> None:
-    thread.join(timeout)
+    if _ENDED not in vars(thread):
+        thread.join(timeout)
 
 
 def _is_alive(thread: threading.Thread) -> bool:
-    return thread.is_alive()
+    return _ENDED not in vars(thread) and thread.is_alive()
 
 
-def _nothing(thread: threading.Thread) -> None:
-    return None
+def _end(thread: threading.Thread) -> None:
+    """A thread cannot be ended from outside: nobody waits for it any more, and its next operator ends it."""
+    vars(thread)[_ENDED] = True
 
 
 def _of_thread(answer: Callable[..., Any]) -> Callable[..., Any]:
@@ -181,12 +193,38 @@ def _of_thread(answer: Callable[..., Any]) -> Callable[..., Any]:
     return method
 
 
+class _Pool(pool.ThreadPool):
+    """One thread, which takes one task after another; a stream of results has each made when it is asked for, so that
+    an endless one can be begun."""
+
+    def imap(self, func: Any, iterable: Any, chunksize: int | None = 1) -> Any:
+        """Results in order."""
+        return _Results(queues.computed(func, one) for one in iterable)
+
+    imap_unordered = imap
+
+
+class _Results:
+    """What `imap` gives."""
+
+    def __init__(self, found: Iterator[Any]) -> None:
+        self._found = found
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self, timeout: float | None = None) -> Any:
+        return next(self._found)
+
+    next = __next__
+
+
 def _pool(
     session: Session, original: Callable[..., Any], _: Any, processes: Any = None, *args: Any, **kwargs: Any
 ) -> Any:
-    """`Pool` of a context: one thread, which takes one task after another."""
+    """`Pool` of a context."""
     initializer = args[0] if args else kwargs.get("initializer")
-    return pool.ThreadPool(1, initializer, args[1] if len(args) > 1 else kwargs.get("initargs", ()))
+    return _Pool(1, initializer, args[1] if len(args) > 1 else kwargs.get("initargs", ()))
 
 
 def _own_pool(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -211,7 +249,7 @@ def patches() -> Iterator[Patch]:
     yield Patch(kind, "start", _start)
     yield Patch(kind, "join", _of_thread(_join))
     yield Patch(kind, "is_alive", _of_thread(_is_alive))
-    yield from (Patch(kind, name, _of_thread(_nothing)) for name in ("terminate", "kill", "close"))
+    yield from (Patch(kind, name, _of_thread(_end)) for name in ("terminate", "kill", "close"))
     yield Patch(synchronize.SemLock, "__init__", _counter)
     if hasattr(heap.Arena, "_choose_dir"):  # Windows has no file behind it
         yield Patch(heap.Arena, "_choose_dir", _own_folder)

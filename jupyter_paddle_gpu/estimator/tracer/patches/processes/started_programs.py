@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..session import Session
-from .patch import Patch
+from ...session import Session
+from ..patch import Patch
 
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*w?$")
 _CUT = re.compile(r"\s*(?:&&|;|\|\||\||\n)\s*")

@@ -1,0 +1,1 @@
+"""Processes and threads that a program starts."""
