@@ -14,17 +14,21 @@ import io
 import json
 import pickle
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
 
 from .models import FUSED_NORM, GPT, LLAMA, PRETRAINING, QWEN
+from .older import KINDS, RENAMED, SCORES, TODAYS_ADAMW
 
 FRAMES, UTTERANCES, PICTURES, MOST_PICTURES = 100, 600, 400, 16384
 TEXTS, TOKENS = 4000, 1100
 OBJECTS, MOST_OBJECTS, CLASSES = 7, 93, 80
 """Objects of a picture of COCO: 860,001 in 117,266, and those of the fullest."""
+HELMETS, HELMETS_MOST = 9, (30, 60)
+"""Objects of a picture of SH17: 75,994 in 8,099, and those of a batch's fullest, which nobody told."""
 LONGEST, LETTERS, LINES = 23, 38, {"train": 3288, "val": 224}
 """Letters of the longest line that a recogniser takes, two fewer than its `max_text_length` of 25, or of 40; lines of
 that list. Of all steps the one with the longest line takes most, and so all lines are as long."""
@@ -144,25 +148,36 @@ def detection(root: Path) -> None:
         "TrainReader": {"batch_transforms": [*steps, {"Permute": {}}, {"PadGT": {}}], "batch_size": 24},
     }
     (root / "configs" / "gpu_logs_picodet.yml").write_text(json.dumps(told))
-    crowded(root / "dataset" / "crowded")
+    crowded(root / "dataset" / "crowded", (MOST_OBJECTS, *[OBJECTS] * 15))
+    for most in HELMETS_MOST:
+        crowded(root / "dataset" / f"helmets_{most}", (most, *[HELMETS] * 23), classes=17)
+        part = {"name": "COCODataSet", "dataset_dir": f"dataset/helmets_{most}", "image_dir": "train2017"}
+        file = {"anno_path": "annotations/instances_train2017.json", "data_fields": ["image", "gt_bbox", "gt_class"]}
+        largest = {"BatchRandomResize": sizes | {"target_size": [384]}}
+        reader = {
+            "sample_transforms": [{"Decode": {}}, {"RandomFlip": {"prob": 0.5}}],
+            "batch_transforms": [largest, *told["TrainReader"]["batch_transforms"][1:]], "batch_size": 24,
+        }  # fmt: skip
+        full = {"_BASE_": told["_BASE_"], "num_classes": 17, "TrainDataset": part | file, "TrainReader": reader}
+        (root / "configs" / f"gpu_logs_picodet_{most}.yml").write_text(json.dumps(full))
 
 
-def crowded(root: Path) -> None:
-    """A batch of sixteen with one picture as full as COCO's fullest, the others with as many objects as are usual."""
+def crowded(root: Path, counts: Sequence[int], classes: int = CLASSES) -> None:
+    """A batch with one picture as full as the fullest, the others with as many objects as are usual."""
     for part in ("train2017", "val2017"):
         (root / part).mkdir(parents=True, exist_ok=True)
         images, objects = [], []
-        for picture, count in enumerate((MOST_OBJECTS, *[OBJECTS] * 15), 1):
+        for picture, count in enumerate(counts, 1):
             Image.new("RGB", (640, 480)).save(root / part / f"{picture}.jpg")
             images.append({"id": picture, "file_name": f"{picture}.jpg", "width": 640, "height": 480})
             for number in range(count):
                 x, y = number * 37 % 560 + 10, number * 53 % 400 + 10
                 outline = [x, y, x + 60, y, x + 60, y + 60, x, y + 60]
                 objects.append({
-                    "id": len(objects) + 1, "image_id": picture, "category_id": number % CLASSES + 1, "iscrowd": 0,
+                    "id": len(objects) + 1, "image_id": picture, "category_id": number % classes + 1, "iscrowd": 0,
                     "bbox": [x, y, 60, 60], "area": 3600, "segmentation": [outline],
                 })  # fmt: skip
-        names = [{"id": number, "name": str(number)} for number in range(1, CLASSES + 1)]
+        names = [{"id": number, "name": str(number)} for number in range(1, classes + 1)]
         (root / "annotations").mkdir(exist_ok=True)
         (root / "annotations" / f"instances_{part}.json").write_text(
             json.dumps({"images": images, "annotations": objects, "categories": names})
@@ -318,8 +333,9 @@ def captions(root: Path) -> None:
     (language / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "GPTTokenizer", **marks}))
     Image.new("RGB", (640, 480)).save(images / "a.jpg")
     rows = [{"image": "a.jpg", "image_id": number, "caption": "a" * 40} for number in range(PICTURES)]
-    trainer = root.with_name("PaddleNLP-2023") / "paddlenlp" / "trainer" / "trainer.py"
-    trainer.write_text(trainer.read_text().replace("_cache_founf_inf", "_cache_found_inf"))  # its name in Paddle 3
+    for name, old, new in SCORES:
+        module = root.with_name("PaddleNLP-2023") / "paddlenlp" / name
+        module.write_text(module.read_text().replace(old, new))
     for part in ("train", "val", "test"):
         (said / f"coco_karpathy_{part}.json").write_text(json.dumps(rows))
 
@@ -336,36 +352,6 @@ def encoded(root: Path) -> None:
     (data / "filelist" / "laion400m_en.filelist").write_text("./data/laion400m/part-00000.gz\n")
 
 
-KINDS = (
-    ("utils/grid.py", "coords / (shape - 1) * (max_n - min_n) + min_n",
-     "coords / (shape - 1).cast(coords.dtype) * (max_n - min_n) + min_n"),
-    ("models/heads/dense_heads/anchor_head.py", "reg_weights = positives", 'reg_weights = positives.cast("float32")'),
-    ("models/heads/dense_heads/anchor_head.py", "pos_normalizer = positives.sum(1, keepdim=True)",
-     'pos_normalizer = positives.sum(1, keepdim=True).cast("float32")'),
-    ("models/detection/caddn/ffe/ddn_loss/balancer.py", 'fg_mask.cast("int64")', 'fg_mask.cast("float32")'),
-    ("models/detection/caddn/ffe/ddn_loss/balancer.py", 'bg_mask.cast("int64")', 'bg_mask.cast("float32")'),
-)  # fmt: skip
-"""What Paddle 3 divides: numbers of one type. The Paddle of 2023 made these casts itself."""
-RENAMED = (
-    ("paddle.fluid.core.is_compiled_with_cuda", "paddle.is_compiled_with_cuda"),
-    ("paddle.fluid.set_flags", "paddle.set_flags"), ("paddle.fluid.framework.", "paddle.base.framework."),
-    ("from paddle.fluid import", "from paddle.base import"),
-    ("from paddle.fluid.framework import", "from paddle.base.framework import"),
-    ("import paddle.fluid\n", "import paddle.base\n"), ("if hasattr(self, '_scale'):", "if self._enable:"),
-    ("np.int32(target)", "np.int64(target)"), ("np.int32(l[1])", "np.int64(l[1])"),
-    ("ImageOps.posterize(img, bits_to_keep)", "ImageOps.posterize(img, max(1, bits_to_keep))"),
-)  # fmt: skip
-"""Of PASSL of 2023: names of modules that went, the scaler that has no scale when it is off, labels that are compared
-with int64, and no bit of a colour kept."""
-TODAYS_ADAMW = """
-
-def _adamw(p, grad, lr, moment1, moment2, beta1_pow, beta2_pow, master, *rest):
-    told = dict(zip(rest[6::2], rest[7::2]))
-    return paddle._C_ops.adamw_(
-        p, grad, lr, moment1, moment2, None, beta1_pow, beta2_pow, master, None, told["beta1"], told["beta2"],
-        told["epsilon"], 1.0, told["coeff"], told["with_decay"], False, 1000, told["multi_precision"], False, False)[:6]
-"""
-"""The operator's arguments since Paddle 3.0: what the trainer gives it, by name."""
 BLIP = {
     "architectures": ["Blip2ForConditionalGeneration"], "text_config": "facebook/opt-2.7b", "freeze_vit": True,
     "use_decoder_only_language_model": True, "model_type": "blip-2",
