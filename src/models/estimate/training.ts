@@ -318,17 +318,12 @@ export class Training {
   private async _place(run: AbortSignal, details: boolean, more = {}): Promise<void> {
     const [code, live] = [this._code(), this.models.chosen];
     const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
+    const { choice } = this.submission;
     const place = (held: IEstimateRequest) =>
       this._api.place(
         this._source.body(),
-        {
-          ...asked(this.request),
-          ...figureOf(this.submission.choice),
-          ...held,
-          ...more,
-          details
-        },
-        { ...trace, ...placeOf(this.submission.choice) },
+        { ...asked(this.request), ...figureOf(choice), ...held, ...more, details },
+        { ...trace, ...placeOf(choice) },
         run
       );
     const forget = () => (this.request = { ...this.request, training: null });
