@@ -1,7 +1,8 @@
 """Programs whose batches differ in shape, for real on Paddle's own allocator beside their estimates.
 
-`python -m benchmarks.changing` runs each on a device of memory alone (`real`) and writes `results/changing.json`.
-Beside them stands what the replay of the largest batch alone gives.
+`python -m benchmarks.changing` runs each on a device of memory alone (`real`) and writes `results/changing.json`; of
+names behind it those alone are run, the others keep what they took. Beside them stands what the replay of the largest
+batch alone gives, and what the estimate says of each without its data (`hidden`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettin
 from jupyter_paddle_gpu.estimator.trace import Operation, Trace
 
 from ..estimate_speed import facts
-from ..report import save, show
+from ..report import RESULTS, save, show
+from .hidden import PROGRAMS as HIDDEN
 
 PROGRAMS = Path(__file__).with_name("programs")
 MARKS = "10,20,40"
@@ -39,44 +41,67 @@ def nothing(_: Operation) -> int:
     return 0
 
 
-def main() -> None:
-    """Run and estimate all, print the table and write it."""
-    service = EstimateService(EstimateSettings(calibration=PROGRAMS / "no-calibration.json"))
-    rows, traces = [], list[Trace]()
-    ask = service.traces.trace
+def traced(service: EstimateService, text: str, answers: dict[str, str]) -> Trace:
+    """The trace behind an estimate for a GPU."""
+    ask, traces = service.traces.trace, list[Trace]()
 
     def kept(*args: Any, **kwargs: Any) -> Any:
-        traced = ask(*args, **kwargs)
-        traces.extend([traced.trace] if traced.trace else [])
-        return traced
+        found = ask(*args, **kwargs)
+        traces.extend([found.trace] if found.trace else [])
+        return found
 
     service.traces.trace = kept  # type: ignore[method-assign]
+    try:
+        service.estimate(facts(text), PROGRAMS, EstimateRequest(target="gpu", answers=answers), None)
+    finally:
+        service.traces.trace = ask  # type: ignore[method-assign]
+    return traces[0]
+
+
+def replayed(trace: Trace) -> dict[str, Any]:
+    """What the step allocates, and reserves alone and in orders of its batches."""
+    single = replay_reserved(trace, nothing)
+    orders = () if trace.batches is None else replay_orders(trace, trace.batches, nothing)
+    orders = orders or (single,)
+    return {
+        "allocated": single.allocated,
+        "largest_alone": single.reserved,
+        "orders": sorted(one.reserved for one in orders),
+    }
+
+
+def main(names: list[str]) -> None:
+    """Run and estimate, print the table and write it."""
+    service = EstimateService(EstimateSettings(calibration=PROGRAMS / "no-calibration.json"))
+    known = json.loads((RESULTS / "changing.json").read_text())["programs"] if names else []
+    before = {row["program"]: row["real"] for row in known}
+    rows = []
     for program in sorted(PROGRAMS.glob("*.py")):
-        traces.clear()
-        service.estimate(facts(program.read_text()), PROGRAMS, EstimateRequest(target="gpu"), None)
-        trace = traces[0]
-        assert trace.batches is not None, program
-        orders = [one.reserved for one in replay_orders(trace, trace.batches, nothing)]
-        single = replay_reserved(trace, nothing)
-        seen = real(program)
+        name, text = program.stem, program.read_text()
+        here, hidden = replayed(traced(service, text, {})), HIDDEN[name]
+        answers = {"loader": hidden.batch} if hidden.batch else {}
+        absent = replayed(traced(service, hidden.of(text), answers))
+        seen = before[name] if name in before and name not in names else real(program)
+        end = seen[-1]["reserved"]
         rows.append(
             {
-                "program": program.stem,
+                "program": name,
                 "real": seen,
-                "allocated": single.allocated,
-                "largest_alone": single.reserved,
-                "orders": sorted(orders),
-                "inside": min(orders) <= seen[-1]["reserved"] <= max(orders),
+                **here,
+                "inside": here["orders"][0] <= end <= here["orders"][-1],
+                "hidden": {**absent, "inside": absent["largest_alone"] <= end <= absent["orders"][-1]},
             }
         )
+    service.close()
     save("changing", {"programs": rows, "steps": MARKS})
     show(
         "Reserved over changing shapes, MB",
-        ("Program", "Allocated", "Estimated", "Reserved", "Largest alone", "Least", "Middle", "Most"),
+        ("Program", "Allocated", "Estimated", "Reserved", "Largest alone", "Least", "Middle", "Most", "Hidden", "to"),
         [
             (row["program"], *(f"{size / 1e6:,.1f}" for size in (
                 row["real"][-1]["allocated"], row["allocated"], row["real"][-1]["reserved"], row["largest_alone"],
                 row["orders"][0], row["orders"][len(row["orders"]) // 2], row["orders"][-1],
+                row["hidden"]["largest_alone"], row["hidden"]["orders"][-1],
             )))
             for row in rows
         ],
@@ -84,4 +109,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -133,11 +133,14 @@ class Batches(msgspec.Struct, frozen=True):
     Attributes:
         sides: of the first ones, in their order.
         traced: of the batch that the step was traced with.
+        assumed: the data is not here, and they were made up: between half and all of the longest, or around the mean
+            that is published of such texts.
     """
 
     sides: tuple[Sides, ...]
     traced: Sides
     other: OtherStep | None = None
+    assumed: Literal["", "half", "texts"] = ""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from ..domain.notebooks import Place
 from ..domain.sizes import human
 from ..domain.what_ifs import WHAT_IFS
 from . import packages
+from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
@@ -98,27 +99,6 @@ NOTES: dict[str, Message] = {
             text="A loop trains anew in each of its rounds{place}, and how many it has hangs on data that is not on "
             "this machine; the figure is that of the second round.",
             hint="What earlier rounds leave alive comes on top in later ones.",
-        ),
-        Message(
-            code="sizes_drawn",
-            text="The size of a batch is drawn at random; the figure is that of the largest.",
-        ),
-        Message(
-            code="batch_of_another_size",
-            text="The batch that was described for “{name}” has {answered} samples, the program's own have {own}: the "
-            "figure is of {answered}, and the job takes {own}.",
-            hint="Describe a batch of {own}, or choose the batch size, which the job gets too.",
-        ),
-        Message(
-            code="shapes_differ",
-            text="Batches differ in shape: of the next {batches} of the data here there are {shapes} shapes; the "
-            "figure is that of the largest.",
-            hint="A larger one that comes later takes more.",
-        ),
-        Message(
-            code="shapes_alternate",
-            text="The program's own sampler gives batches of several shapes that take as much; the figure is that of "
-            "the one with most samples.",
         ),
         Message(
             code="data_absent",
@@ -330,6 +310,7 @@ NOTES: dict[str, Message] = {
             text="With the size that was asked for ({asked}) the notebook reaches no training step.",
             hint="Change it in the notebook and run it once to see what happens.",
         ),
+        *BATCHES,
         *GRAPHS,
         *LIVE,
         *OF_STEPS,

@@ -14,7 +14,7 @@ from ..trace import Operation, Trace
 from . import allocator_flags, evidence, overheads, replay
 from .allocator import aligned
 from .calibration import Calibration, Key, Range
-from .changing import replay_orders
+from .changing import beyond, replay_orders
 from .host import host_memory
 from .mix import matrix_flops
 from .reserved import Reserved, replay_changing, replay_reserved
@@ -48,7 +48,7 @@ def cpu_peak(trace: Trace) -> Peak:
         breakdown=Breakdown(**result.kinds, workspace=result.workspace),
         likely=result.peak,
         low=max(result.peak - _other_branches(trace) - _fewer_selected(trace), 0),
-        high=result.peak + _more_selected(trace),
+        high=result.peak + _more_selected(trace) + beyond(trace, lambda operation: operation.workspace_cpu),
     )
 
 
@@ -81,7 +81,9 @@ def gpu_peak(
     if changing:
         most = max(most, replay_changing(trace, _likely_workspace, setup.new), key=lambda one: one.mapped)
     orders = () if trace.batches is None else replay_orders(trace, trace.batches, _likely_workspace, setup.new)
-    most = max((most, *orders), key=lambda one: one.mapped)
+    is_assumed = trace.batches is not None and trace.batches.assumed != ""
+    if not is_assumed:
+        most = max((most, *orders), key=lambda one: one.mapped)
     between = communication_range(accelerator.vendor if accelerator else None, trace.devices or 1)
     terms = DeviceTerms(
         mapped_low=least.mapped,
@@ -94,7 +96,9 @@ def gpu_peak(
     )
     spread = calibration.predict(key, terms)
     reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
-    if orders:
+    if orders and is_assumed:
+        spread = _up_to(orders[-1], terms, spread)
+    elif orders:
         reserved, spread = _of_orders(orders, terms, spread)
     logs, low, high = ((), spread.low, spread.high) if setup.arena else _ends(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
@@ -105,7 +109,7 @@ def gpu_peak(
         mixed_logs=len(set(logs) & set(evidence.MIXED)),
         answered=0 if spread.observations or setup.arena or not evidence.ends(trace, reserved) else evidence.ANSWERED,
         changing_shapes=changing,
-        orders=len(orders),
+        orders=0 if is_assumed else len(orders),
         batches_ahead=trace.batches_ahead,
     )
     standing = sum(result.kinds.values())
@@ -136,8 +140,13 @@ def _of_orders(orders: tuple[Reserved, ...], terms: DeviceTerms, spread: Range) 
     if spread.observations:
         return middle.reserved, spread
     likely = middle.mapped + spread.context + (terms.communication_low + terms.communication_high) // 2
-    high = terms.mapped_high + terms.context_high + terms.communication_high
-    return middle.reserved, msgspec.structs.replace(spread, likely=likely, high=max(high, spread.high))
+    return middle.reserved, msgspec.structs.replace(_up_to(orders[-1], terms, spread), likely=likely)
+
+
+def _up_to(largest: Reserved, terms: DeviceTerms, spread: Range) -> Range:
+    """The range up to what the largest replay maps."""
+    high = max(largest.mapped, terms.mapped_high) + terms.context_high + terms.communication_high
+    return msgspec.structs.replace(spread, high=max(high, spread.high))
 
 
 def _ends(

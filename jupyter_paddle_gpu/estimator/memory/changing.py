@@ -69,14 +69,29 @@ def replay_orders(
 def largest(trace: Trace, workspace: Workspace) -> Sides | None:
     """The batch whose step takes most, where that is another than the traced one: fewer sentences, but longer ones."""
     batches = trace.batches
-    if batches is None or batches.other is None or not _are_alike(trace, batches.other):
+    if batches is None or batches.assumed or batches.other is None or not _are_alike(trace, batches.other):
         return None
+    peaks = _peaks(trace, batches, workspace)
+    found = max(peaks, key=lambda one: peaks[one])
+    return found if peaks[found] > peaks[batches.traced] else None
+
+
+def beyond(trace: Trace, workspace: Workspace) -> int:
+    """By how much a step with the largest of batches that were made up is above the traced one; 0 where none were."""
+    batches = trace.batches
+    if batches is None or not batches.assumed or not _is_known(trace, batches):
+        return 0
+    peaks = _peaks(trace, batches, workspace)
+    return max(peaks.values()) - peaks[batches.traced]
+
+
+def _peaks(trace: Trace, batches: Batches, workspace: Workspace) -> dict[Sides, int]:
+    """What a step takes with each batch."""
     sized, peaks = _sized(trace, batches, workspace), dict[Sides, int]()
     for sides in dict.fromkeys((batches.traced, *batches.sides)):
         step, transients = sized(sides)
         peaks[sides] = peak_of(step.storages, transients)
-    found = max(peaks, key=lambda one: peaks[one])
-    return found if peaks[found] > peaks[batches.traced] else None
+    return peaks
 
 
 def _is_known(trace: Trace, batches: Batches) -> bool:

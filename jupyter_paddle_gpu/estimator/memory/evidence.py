@@ -34,8 +34,8 @@ from typing import NamedTuple
 from ..trace import Trace
 from .allocator import DRIVER_PAGE
 
-SIZES_DRAWN = "sizes_drawn"
-"""The tracer's note that a program draws the size of each batch."""
+SIZES_DRAWN = ("sizes_drawn", "sizes_drawn_unseen")
+"""The tracer's notes that a program draws the size of each batch; of data that is not here, that it would."""
 SHAPES_ALTERNATE = "shapes_alternate"
 """The tracer's note that its batches take as much each, in several shapes: PaddleOCR's recognisers."""
 UNKNOWN_SHAPES = "extents"
@@ -126,7 +126,7 @@ def _varies(trace: Trace) -> bool:
 
 def drawn(trace: Trace) -> bool:
     """Whether the size of each batch is drawn."""
-    return _says(trace, SIZES_DRAWN)
+    return any(_says(trace, code) for code in SIZES_DRAWN)
 
 
 def _says(trace: Trace, code: str) -> bool:

@@ -32,8 +32,8 @@ CHANGING = Message(
 ORDERS = Message(
     code="range_of_orders",
     text="Batches of another shape in each step leave gaps in the allocator's memory, and which come first decides how "
-    "many: the range holds {orders} orders of them. Five small trainings run on Paddle's own allocator for 40 steps "
-    "lie inside.",
+    "many: the range holds {orders} orders of them. Of eight small trainings run on Paddle's own allocator for 40 "
+    "steps seven lie inside.",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from jupyter_paddle_gpu.estimator.memory import changing
 from jupyter_paddle_gpu.estimator.memory.allocator import AutoGrowthBestFit
-from jupyter_paddle_gpu.estimator.memory.assemble import _likely_workspace, gpu_peak
+from jupyter_paddle_gpu.estimator.memory.assemble import _likely_workspace, cpu_peak, gpu_peak
 from jupyter_paddle_gpu.estimator.memory.calibration import Calibration, Key
 from jupyter_paddle_gpu.estimator.memory.narrowed import narrowed
 from jupyter_paddle_gpu.estimator.memory.reserved import replay_reserved
@@ -133,3 +133,21 @@ def test_the_range_goes_to_the_largest_order_and_the_middle_one_is_likely(tmp_pa
     assert still.low <= found.low < found.likely < found.high
     assert [note.code for note in narrowed(found.terms)] == ["range_of_orders"]
     assert narrowed(still.terms) == ()
+
+
+def test_batches_that_are_made_up_widen_the_range_and_leave_what_is_likely(tmp_path: Path):
+    def peak(trace):
+        return gpu_peak(trace, None, Calibration(tmp_path / "none.json"), key=Key("a card"))
+
+    trace = trace_of([(32, length) for length in (40, 55, 62, 70, 81, 88, 93, 150)])
+    made_up = msgspec.structs.replace(trace, batches=msgspec.structs.replace(trace.batches, assumed="texts"))
+    still, found = peak(step(32, 100)), peak(made_up)
+    orders = changing.replay_orders(trace, trace.batches, _likely_workspace)
+    assert (found.reserved, found.likely) == (still.reserved, still.likely) and found.low <= still.low
+    assert found.high >= orders[-1].mapped + found.terms.context_high > still.high
+    assert narrowed(found.terms) == (), "none of them was measured"
+    assert changing.largest(made_up, workspace) is None, "the batch that was described stays the figure"
+    longest, usual = cpu_peak(step(32, 150)), cpu_peak(made_up)
+    assert usual.likely == usual.low == cpu_peak(step(32, 100)).likely
+    assert usual.high == pytest.approx(longest.likely, rel=0.02)
+    assert cpu_peak(trace).high == cpu_peak(trace).likely, "of data that is here the largest is traced"

@@ -45,4 +45,6 @@ def notes(batches: dict[str, Any] | None) -> list[dict[str, Any]]:
     if batches is None:
         return []
     shapes = batches["sides"]
+    if assumed := batches.get("assumed"):
+        return [{"code": f"shapes_assumed_{assumed}", "params": {"batches": len(shapes)}}]
     return [{"code": "shapes_differ", "params": {"batches": len(shapes), "shapes": len(set(shapes))}}]

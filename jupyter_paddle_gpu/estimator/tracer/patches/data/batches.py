@@ -29,7 +29,7 @@ from ...step.model_inputs import IMAGE_RANK
 from ...step.resizing import Resizing
 from ...undecided.drawn_sizes import states_kept
 from ...undecided.unseen_data import UNKNOWN_LENGTH, UnseenData
-from .loaders import Loaders, Sides
+from .loaders import Assumed, Loaders, Sides
 
 DISTINCT_SAMPLES = 8
 """Samples that are really loaded; a larger batch repeats them."""
@@ -186,8 +186,14 @@ def collated(runtime: Tensors, loader: Any, size: int, indices: list[Any] | None
 def collated_of(runtime: Tensors, loader: Any, asked: list[Any]) -> Any:
     """The batch of all these indices, each loaded for itself."""
     with runtime.of(Resizing).samples():
-        collate = getattr(loader, "collate_fn", None) or default_collate_fn
-        return collate([loader.dataset[index] for index in asked])
+        return collated_samples(runtime, loader, [loader.dataset[index] for index in asked])
+
+
+def collated_samples(runtime: Tensors, loader: Any, samples: list[Any]) -> Any:
+    """The batch of these samples; one alone is it where the loader puts none together."""
+    if getattr(loader, "batch_sampler", None) is None and len(samples) == 1:
+        return samples[0]
+    return (getattr(loader, "collate_fn", None) or default_collate_fn)(samples)
 
 
 def _resized(runtime: Tensors, batch: Any) -> Any:
@@ -283,7 +289,7 @@ def largest_of_next(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any
         return batch
     if len({_lengths(one) for one in first_samples(loader, size)}) == 1:
         return batch
-    return _chosen(runtime, loader, _next(runtime, loader, _of_size(loader, size)), batch)
+    return chosen(runtime, loader, ahead(runtime, loader, of_size(loader, size)), batch)
 
 
 def next_of_own(runtime: Tensors, loader: Any, batch: Any) -> Any:
@@ -291,7 +297,7 @@ def next_of_own(runtime: Tensors, loader: Any, batch: Any) -> Any:
     if isinstance(loader.dataset, UnseenData) or runtime.of(Resizing).change is not None:
         return batch
     lists = (list(one) for one in loader.batch_sampler)
-    return _chosen(runtime, loader, _next(runtime, loader, lists), batch, is_given=True)
+    return chosen(runtime, loader, ahead(runtime, loader, lists), batch, is_given=True)
 
 
 def is_drawn(runtime: Tensors, loader: Any, size: int, batch: Any, largest: Any) -> bool:
@@ -325,22 +331,24 @@ def _lengths(sample: Any) -> tuple[Any, ...]:
     return (len(sample),) if isinstance(sample, (list, tuple, str)) else ()
 
 
-def _of_size(loader: Any, size: int) -> Iterator[list[Any]]:
+def of_size(loader: Any, size: int) -> Iterator[list[Any]]:
     """What the data set is asked for, batch by batch; the last one only where it is whole."""
     found = itertools.chain.from_iterable(loader.batch_sampler)
     while len(batch := list(itertools.islice(found, size))) == size:
         yield batch
 
 
-def _next(runtime: Tensors, loader: Any, lists: Iterator[list[Any]]) -> list[Any]:
-    """The next batches without their tensors, as many as there is room for; random states are then as they were."""
+def ahead(runtime: Tensors, loader: Any, lists: Iterator[list[Any]], *, are_samples: bool = False) -> list[Any]:
+    """The next batches without their tensors, made of these indices, or of samples themselves, as many as there is room
+    for; random states are then as they were."""
     found, samples, end = list[Any](), 0, time.perf_counter() + SECONDS
+    put_together = collated_samples if are_samples else collated_of
     with states_kept(), contextlib.suppress(Exception):  # what is wrong with a later batch the first one need not say
-        for indices in itertools.islice(lists, MOST_BATCHES):
-            samples += len(indices)
+        for asked in itertools.islice(lists, MOST_BATCHES):
+            samples += len(asked)
             if samples > MOST_SAMPLES and len(found) > 1:
                 break
-            found.append(_light(made(runtime, collated_of(runtime, loader, indices))))
+            found.append(_light(made(runtime, put_together(runtime, loader, asked))))
             if time.perf_counter() > end or (len(found) == ALIKE and len(set(map(sides, found))) == 1):
                 break
     return found
@@ -357,18 +365,22 @@ def _light(batch: Any) -> Any:
     return batch
 
 
-def _chosen(runtime: Tensors, loader: Any, found: list[Any], batch: Any, *, is_given: bool = False) -> Any:
+def chosen(
+    runtime: Tensors, loader: Any, found: list[Any], batch: Any, *, is_given: bool = False, assumed: Assumed = ""
+) -> Any:
+    """The largest of a batch and those that come next, or the other one that is asked for; where they differ, all of
+    their shapes are told. The batch itself stays where it `is_given`, and where the others are made up (`assumed`)."""
     shapes = [sides(one) for one in found]
     if len(set(shapes)) < 2 or len(set(map(_ranks, [*shapes, sides(batch)]))) > 1:
         return batch
     loaders = runtime.of(Loaders)
-    largest = batch if is_given else max([batch, *found], key=lambda one: bytes_of(runtime, one))
+    largest = batch if is_given or assumed else max([batch, *found], key=lambda one: bytes_of(runtime, one))
     traced = sides(largest)
     if loaders.wanted == "unlike":
         largest = max(found, key=lambda one: unlike(sides(one), traced))
     elif loaders.wanted in shapes:
         largest = found[shapes.index(loaders.wanted)]
-    loaders.changing[id(loader)] = (shapes, sides(largest))
+    loaders.changing[id(loader)] = (shapes, sides(largest), assumed)
     return largest
 
 

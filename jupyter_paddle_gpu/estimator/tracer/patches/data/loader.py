@@ -35,6 +35,9 @@ from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import batches as own_batches
 from . import followed
+from .ahead.assumed import made_up
+from .ahead.published import of_mean
+from .ahead.streams import largest_of_stream
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, look_at_last, made
 from .loaders import InStep, Loaders
 from .own_datasets import gives_one
@@ -66,6 +69,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         size, count = loaders.described_size(text), EPOCH
         batch = _unknown(described(text, size))
         batch = batch[0] if len(batch) == 1 and isinstance(batch, list) and gives_one(loader.dataset) else batch
+        batch = made_up(runtime, loader, batch)
     if size:
         loaders.take_size(runtime, loader, size, text)
     _note_workers(runtime, loader, batch)
@@ -195,7 +199,7 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
             raise
         data.needs = before  # what a sample lacks is the batch's to answer
         if (followed_batch := _followed(runtime, loader, size)) is not None:
-            return size, followed_batch
+            return size, made_up(runtime, loader, followed_batch)
         if (other := data.any_description()) is not None:
             return size, Text(other)
         name, cell, line = data.loaders.get(id(loader), ("", None, None))
@@ -249,7 +253,9 @@ def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
     """The batch, or one in which every size that is drawn is the largest, where the program itself puts it together."""
     look_at_last(runtime.of(Loaders), loader, size)
     collate = getattr(loader, "collate_fn", None) or default_collate_fn
-    if isinstance(loader.dataset, paddle.io.IterableDataset) or (collate is default_collate_fn and size != 1):
+    if isinstance(loader.dataset, paddle.io.IterableDataset):
+        return largest_of_stream(runtime, loader, size, batch)
+    if collate is default_collate_fn and size != 1:
         return batch
     try:
         with runtime.of(DrawnSizes).largest():
@@ -257,7 +263,7 @@ def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
     except Exception:  # the largest of all together may be none that the program draws
         largest = batch
     if not own_batches.is_drawn(runtime, loader, size, batch, largest):
-        return own_batches.largest_of_next(runtime, loader, size, batch)
+        return of_mean(runtime, loader, size, own_batches.largest_of_next(runtime, loader, size, batch))
     runtime.note("sizes_drawn")
     return largest
 

@@ -14,6 +14,10 @@ from ...undecided.descriptions import size_of
 
 Sides = tuple[tuple[int, ...], ...]
 """The shapes of a batch's tensors."""
+Assumed = Literal["", "half", "texts"]
+"""How shapes of batches were made up: not at all; between half and all of the longest; around a published mean."""
+HALF: Assumed = "half"
+TEXTS: Assumed = "texts"
 LEFT = "batches_left"
 """The note on batches that stay with each epoch."""
 
@@ -74,8 +78,9 @@ class Loaders:
     begun: dict[int, int] = field(default_factory=dict)
     """By loader with a batch in hand: updates that there were before it."""
 
-    changing: dict[int, tuple[list[Sides], Sides]] = field(default_factory=dict)
-    """By loader whose batches differ: the shapes of the next ones, and of the one that every step is given."""
+    changing: dict[int, tuple[list[Sides], Sides, Assumed]] = field(default_factory=dict)
+    """By loader whose batches differ: the shapes of the next ones, of the one that every step is given, and whether
+    they are assumed."""
     drawn: set[int] = field(default_factory=set)
     """Loaders of which the program draws the size of each batch: their shapes are no data's."""
     wanted: Literal["unlike"] | Sides | None = None
@@ -132,8 +137,8 @@ class Loaders:
         loader, made = self._feeding(updates)
         if not made or loader not in self.changing:
             return None
-        shapes, traced = self.changing[loader]
-        return {"sides": shapes, "traced": traced}
+        shapes, traced, assumed = self.changing[loader]
+        return {"sides": shapes, "traced": traced, **({"assumed": assumed} if assumed else {})}
 
     def _feeding(self, updates: int) -> tuple[int, int]:
         """The loader between whose batches most updates were made, and how many."""
