@@ -344,7 +344,8 @@ def _run(
     loops = Loops() if is_all else Statistics() if "datasets" in source else None
     is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
     follows = is_plain and not is_all and not sites.are_several
-    has_rest = follows and behind.is_any(cell["source"] for cell in code)
+    goes_on = follows and behind.goes_on(cell["source"] for cell in request["cells"])
+    has_rest = goes_on or (follows and behind.is_any(cell["source"] for cell in code))
     left = TrainingLoops(sites) if has_rest else None
     rewriting = tuple(one for one in (sizes, left, loops) if one is not None)
     run = CellRun(
@@ -352,7 +353,7 @@ def _run(
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")), asked=names,
     )  # fmt: skip
 
-    run.follows_rest, run.has_rest = follows, has_rest
+    run.follows_rest, run.has_rest, run.goes_on = follows, has_rest, goes_on
     run.found.candidates.printed, run.found.candidates.held = request.get("printed") or {}, request.get("held") or {}
 
     def execute(session: Tensors) -> None:

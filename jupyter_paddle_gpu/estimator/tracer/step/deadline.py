@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import linecache
 import signal
+import threading
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -122,3 +123,29 @@ class Waiting:
         passed, worked = now - self._seen, used - self._used
         self._seen, self._used = now, used
         return worked < passed * WAITS
+
+
+def may_interrupt() -> bool:
+    """Whether this system, in this thread, can interrupt code that computes."""
+    return hasattr(signal, "ITIMER_VIRTUAL") and threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def interrupted(seconds: float, problem: type[BaseException]) -> Iterator[None]:
+    """Raise an exception in code that computes for longer, whatever it does; it goes no further than this.
+
+    Args:
+        seconds: of the program's own time with the processor.
+    """
+
+    def stop(*_: object) -> None:
+        raise problem
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        with suppress(problem):
+            signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+            yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

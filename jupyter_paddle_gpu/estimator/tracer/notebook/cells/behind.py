@@ -55,6 +55,41 @@ def is_any(sources: Iterable[str]) -> bool:
     return any(map(_ends_in_more, trees, map(_training, trees, loops)))
 
 
+def goes_on(cells: Iterable[str]) -> bool:
+    """Whether a cell stands behind the last one that trains which is followed (`is_short`)."""
+    sources = list(cells)
+    trees = [nodes(source) for source in sources]
+    training = [_training(tree, [node for node in tree if isinstance(node, _LOOPS)]) for tree in trees]
+    names = {name for tree, found in zip(trees, training, strict=True) for name in _names(tree, found)}
+    last = max((number for number, tree in enumerate(trees) if _trains(tree, names)), default=len(trees))
+    return any(is_short(source) and _does(source) for source in sources[last + 1 : last + 2])
+
+
+def _trains(tree: tuple[ast.AST, ...], names: set[str]) -> bool:
+    """Whether a cell runs a loop that trains: one of its own, or that of a function of this name."""
+    module = next(node for node in tree if isinstance(node, ast.Module))
+    run = [part for one in module.body if not isinstance(one, _DEFINES) for part in ast.walk(one)]
+    return any(
+        isinstance(part, ast.Call)
+        and (part.func.attr in STEPS if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "") in names)
+        for part in run
+    )
+
+
+def is_short(source: str) -> bool:
+    """Whether a cell behind the training is quickly gone through: it waits for nobody and starts no program."""
+    return _IS_LONG.search(source) is None and not any(isinstance(node, ast.While) for node in nodes(source))
+
+
+_IS_LONG = re.compile(r"\b(input|sleep|system|subprocess|get_ipython|exit|quit|fit|evaluate|predict)\b")
+"""What of a cell takes long, or is not gone through without its numbers."""
+
+
+def _does(source: str) -> bool:
+    module = next(node for node in nodes(source) if isinstance(node, ast.Module))
+    return any(not isinstance(one, (*_DEFINES, *_DOES_NOTHING, ast.Import, ast.ImportFrom)) for one in module.body)
+
+
 def _ends_in_more(tree: tuple[ast.AST, ...], training: list[Loop]) -> bool:
     """Whether a cell or a function goes on behind a loop of its own that trains."""
     for body in (node.body for node in tree if isinstance(node, (ast.Module, ast.FunctionDef))):

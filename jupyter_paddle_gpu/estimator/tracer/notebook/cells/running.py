@@ -21,7 +21,8 @@ from ...patches import absent_modules
 from ...patches.data import makings
 from ...patches.processes.started_programs import Started, StartedPrograms
 from ...session import Session
-from ...step.deadline import Deadline, TimeUp
+from ...step.deadline import Deadline, TimeUp, interrupted, may_interrupt
+from ...step.rest import REST
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
@@ -35,7 +36,7 @@ from ..questions.wording import out_of_time
 from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, changing, outside, wanting, within
+from . import absorbing, behind, changing, outside, wanting, within
 from .findings import Findings
 from .helpers import Helpers
 from .loops import LOOP, Loops, loop
@@ -109,8 +110,9 @@ class CellRun:
         """Index of the first cell that trains."""
         self._updated_in: int | None = None
         self._running: int | None = None
-        self.follows_rest = self.has_rest = False
-        """Whether what is behind the step in its epoch is followed, and whether the code has anything there."""
+        self.follows_rest = self.has_rest = self.goes_on = False
+        """Whether what is behind the step in its epoch is followed, whether the code has anything there, and whether
+        cells behind it are followed as well."""
         self.behind: dict[str, Any] | None = None
         """Where the job would end behind the step, in its epoch."""
 
@@ -165,6 +167,17 @@ class CellRun:
                 self.trained_in = cell["index"]
             if self.finished or self._session.of(StepWatch).window is not None or self.found.stop is not None:
                 break
+        if self._session.of(StepWatch).rest.is_on and self.goes_on and may_interrupt():
+            self._run_behind(namespace)
+
+    def _run_behind(self, namespace: dict[str, Any]) -> None:
+        """Follow the cells behind the one that trains, as far as they are quickly gone through."""
+        rest = self._session.of(StepWatch).rest
+        for cell in (one for one in self.cells if one["index"] > (self._running or 0)):
+            if self.finished or rest.is_over or cell.get("hides") or not behind.is_short(cell["source"]):
+                break
+            with interrupted(REST.seconds, StepSeen):
+                self._run_cell(cell, namespace)
 
     def settle(self) -> None:
         """The step is known: what comes now in the cell that runs is behind it."""

@@ -38,10 +38,26 @@ ONE = (
     "kept = []\nfor i in range(40):\n    loss = net(paddle.rand([8, 6])).mean()\n    loss.backward()\n    opt.step()\n"
     "    opt.clear_grad()\n    kept.append(loss.numpy())\n"
 )
+FIT_ALONE = "def fit():\n" + "".join(f"    {line}\n" for line in ONE.splitlines())
+CELL = "#---\n"
+"""Where a notebook's next cell begins."""
 FAULTS = {
+    "an index in the next cell": (ONE + CELL + "print(loss.numpy()[0])\n", "IndexError: too many indices for array"),
+    "a shape two cells on": (
+        ONE + CELL + "net.eval()\nprint(len(kept))\n" + CELL + "net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a name behind a function that trains": (
+        FIT_ALONE + CELL + "fit()\n" + CELL + "best(net)\n",
+        "NameError: name 'best'",
+    ),
+    "a file that is not named": (
+        ONE + CELL + "paddle.save(net.state_dict())\n",
+        "TypeError: save() missing 1 required positional argument",
+    ),
     "an index behind the only loop": (ONE + "print(loss.numpy()[0])\n", "IndexError: too many indices for array"),
     "of a function's only loop": (
-        "def fit():\n" + "".join(f"    {line}\n" for line in ONE.splitlines()) + "    print(losss)\nfit()\n",
+        FIT_ALONE + "    print(losss)\nfit()\n",
         "NameError: name 'losss'",
     ),
     "a shape behind the last epoch": (
@@ -110,6 +126,12 @@ FAULTS = {
     ),
 }
 RUNS = {
+    "next cells": ONE
+    + CELL
+    + "paddle.ones([len(kept)]).reshape([40]), kept[39]\n"
+    + CELL
+    + "with paddle.no_grad():\n    print(net(paddle.rand([5, 6])).argmax(-1).numpy().tolist())\n",
+    "a next cell that takes long": ONE + CELL + "n = 0\nfor i in range(10**9): n += i\n" + CELL + "unbound_here()\n",
     "what the only loop has kept": ONE
     + "assert len(kept) == 40\nprint(kept[39], np.array(kept).reshape(40, 1)[:, 0])\n"
     "paddle.to_tensor(kept).reshape([40]), paddle.concat([paddle.ones([2, 3])] * len(kept)).reshape([80, 3])\n",
@@ -145,7 +167,8 @@ sys.path.insert(0, sys.argv[1])
 import tracer
 
 for name, source in json.load(sys.stdin):
-    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "answers": {}, "target": "cpu"})
+    cells = [{"index": index, "source": cell} for index, cell in enumerate(source.split("#---\\n"))]
+    found = tracer.trace_notebook({"cells": cells, "answers": {}, "target": "cpu"})
     rows = [[row[0], row[1], row[2]] for row in found.get("storages", [])]
     notes = [note["code"] for note in found["notes"]]
     print(json.dumps([name, {"status": found["status"], "stop": found.get("stop"), "rows": rows, "notes": notes}]))
@@ -165,7 +188,7 @@ def test_a_fault_is_told_beside_the_figure(traced, name):
     found = traced[name]
     assert (found["status"], found["notes"]) == ("ok", [])
     assert found["stop"]["error"].startswith(sentence)
-    assert found["stop"]["line"] > HEAD.count("\n")
+    assert found["stop"]["line"] > HEAD.count("\n") or found["stop"]["cell"] > 0
 
 
 @pytest.mark.parametrize("name", RUNS)
