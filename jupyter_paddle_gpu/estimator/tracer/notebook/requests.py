@@ -7,7 +7,6 @@ import os
 import random
 import re
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from .. import own_faults
 from ..eager.tensors import Tensors
 from ..patches import absent_modules
 from ..patches.data.loaders import Loaders
-from ..step.deadline import Deadline, limited
+from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
 from .cells import behind, programs
@@ -81,7 +80,7 @@ def _by_answers(result: dict[str, Any], request: dict[str, Any]) -> None:
     """Name in a stop the answers that it may hang on: a person's, and what was assumed beside them."""
     stop, answers = result.get("stop"), request.get("answers") or {}
     assumed = [note["params"]["answers"] for note in result["notes"] if note["code"] == "answers_assumed"]
-    if stop is None or stop.get("device") or _OF_NAMES.match(stop["error"]):
+    if stop is None or stop.get("device") or _OF_NAMES.match(stop["error"]) or trials.stops_by_types(result, answers):
         return
     if answers or assumed:
         named = blamed(answers, lambda other: _stopped({**request, "answers": other}) != stop["error"])
@@ -107,7 +106,7 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
             return what_ifs.applied(asked, once, several=sites.are_several)
 
-        has_time, program = _Clock(request, deadline).has_time, _Program(trace, sites, settings)
+        has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = _with_batch(request, program)
         if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
             return _with_paths(result)
@@ -202,7 +201,8 @@ def _without_data(
             one = {**trials.suggested(asked, one, program.trace, has_time), "way": way}
         is_nothing = one["status"] == "no_model" and not one.get("is_idle")
         hides_one = is_nothing and (program.sites.all or one.get("starts") or fetches)
-        if _is_settled(one) and not hides_one:
+        stops = any(trials.stops_by_types(other, asked.get("answers")) for other in found)
+        if _is_settled(one, stops=stops) and not hides_one:
             return one
         found.append(one)
     return _or_its_modules(result, min(found, key=_openness))
@@ -232,11 +232,13 @@ def _of_module(absent: dict[str, Any]) -> dict[str, Any]:
     return {"name": "", "kind": "value", "why": "module_missing", "suggestion": None, **place}
 
 
-def _is_settled(result: dict[str, Any]) -> bool:
-    """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion."""
+def _is_settled(result: dict[str, Any], *, stops: bool) -> bool:
+    """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion (which
+    lead to a figure, where another way `stops` whatever is answered)."""
     if result["status"] == "needs_input":
         is_answered = all(one.get("suggestion") is not None for one in result["questions"])
-        return bool(result["questions"]) and is_answered and result.get("ends") != "would_stop"
+        is_well = result.get("ends") == "ok" or (result.get("ends") != "would_stop" and not stops)
+        return bool(result["questions"]) and is_answered and is_well
     return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
 
 
@@ -248,26 +250,6 @@ def _openness(result: dict[str, Any]) -> tuple[bool, int, int, bool, int]:
     others = [one for one in asked if one["why"] != "module_missing"]
     no_field, no_suggestion = (sum(not one.get(part) for one in others) for part in ("name", "suggestion"))
     return nothing, no_field, no_suggestion, len(others) < len(asked), len(others)
-
-
-_LATE = 0.7
-"""Part of the time on the clock after which no trace more is begun."""
-
-
-class _Clock:
-    """What is left of a request's time: a trace more is begun only where there is enough for it."""
-
-    def __init__(self, request: dict[str, Any], deadline: Deadline) -> None:
-        self._deadline = deadline
-        self._wall, self._cpu = request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0
-        self._began = time.monotonic(), time.process_time()
-
-    def has_time(self) -> bool:
-        """Whether no more than half of the processor's time is gone, and time to answer is left on the clock: a busy
-        machine is slow, but no reason to leave a suggestion out."""
-        wall, cpu = time.monotonic() - self._began[0], time.process_time() - self._began[1]
-        is_late = (self._wall and wall > self._wall * _LATE) or (self._cpu and cpu > self._cpu / 2)
-        return not is_late and not self._deadline.stopped
 
 
 def _wants_data(result: dict[str, Any]) -> bool:

@@ -105,6 +105,26 @@ def limited(wall_seconds: float, cpu_seconds: float, waiting_seconds: float = 0)
             signal.signal(number, known)
 
 
+_LATE = 0.7
+"""Part of the time on the clock after which no trace more is begun."""
+
+
+class Clock:
+    """What is left of a request's time: a trace more is begun only where there is enough for it."""
+
+    def __init__(self, request: dict[str, Any], deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._wall, self._cpu = request.get("wall_seconds") or 0, request.get("cpu_seconds") or 0
+        self._began = time.monotonic(), time.process_time()
+
+    def has_time(self) -> bool:
+        """Whether no more than half of the processor's time is gone, and time to answer is left on the clock: a busy
+        machine is slow, but no reason to leave a suggestion out."""
+        wall, cpu = time.monotonic() - self._began[0], time.process_time() - self._began[1]
+        is_late = (self._wall and wall > self._wall * _LATE) or (self._cpu and cpu > self._cpu / 2)
+        return not is_late and not self._deadline.stopped
+
+
 class Waiting:
     """Whether a program does nothing but wait: for a lock, a pipe, the clock."""
 

@@ -38,6 +38,8 @@ _MIXED = "(InvalidType) Type promotion"
 _LEARNS_NOTHING = frozenset(("no_backward", "no_gradients"))
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
+SURE_STOP = "sure_stop"
+"""In `ends`: the program stops, whatever is answered."""
 Result = dict[str, Any]
 
 
@@ -46,7 +48,8 @@ def suggested(
 ) -> Result:
     """The result with all questions that come up on the way to the step, each with what its answer may be.
 
-    What is open no more once the others are answered is not asked. `ends` is the status with all that is suggested.
+    What is open no more once the others are answered is not asked. `ends` is the status with all that is suggested, or
+    `SURE_STOP`.
 
     Args:
         has_time: whether there is time for another trace.
@@ -106,8 +109,8 @@ def _suggested(
             waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
             break
         answer, source, found = held
-        result["ends"] = found["status"]
         answers[question["name"]] = question["suggestion"] = answer
+        result["ends"] = SURE_STOP if stops_by_types(found, {**known, **answers}) else found["status"]
         question["params"]["source"] = source
         waiting = [] if found["status"] != "needs_input" else found["questions"]
     if asked:
@@ -247,6 +250,13 @@ def _rank(result: Result, source: str) -> float:
     return _RANKS[result["status"]] - 0.5 * (not is_meant) - 2 * is_mixed
 
 
+def stops_by_types(result: Result, answers: dict[str, Any] | None) -> bool:
+    """Whether the program stops for types that do not go together, and nothing but numbers is answered, which have no
+    part in them: it is the program's own fault, whatever they are."""
+    is_mixed = result["status"] == "would_stop" and _MIXED in result["stop"]["error"]
+    return is_mixed and all(type(one) in {int, float} for one in (answers or {}).values())
+
+
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
     """The question to answer next: numbers first, since models are made of them before loaders are read."""
     found = [one for one in waiting if one.get("candidates") and one["name"] not in answers]
@@ -258,6 +268,8 @@ def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
     that is what a batch looks like, too: suggestions for it need the model, which is made of that number."""
     if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
         return True  # the notebook's own fault, behind what was answered
+    if stops_by_types(result, answers):
+        return True
     open_still = result["questions"]
     return bool(open_still) and all(
         one["why"] == "module_missing"

@@ -31,3 +31,40 @@ def test_a_tensor_that_leaves_the_model_out_is_no_question(code):
 def test_one_with_which_the_model_learns_is_suggested():
     (asked,) = suggested("no_backward", "")
     assert (asked["name"], asked["suggestion"]) == ("losses", "float32[8]")
+
+
+MIXED = "TypeError: (InvalidType) Type promotion only support ... But got different data type x: int64, y: float32."
+
+
+@pytest.mark.parametrize(
+    ("question", "error", "ends"),
+    [
+        (("words", "value", "number_unseen", [(10000, "assumed")]), MIXED, "sure_stop"),
+        (("words", "value", "number_unseen", [(10000, "assumed")]), "ValueError: (InvalidArgument) shapes", None),
+        (("loader", "batch", "batch_unseen", [("float32[8,2]", "assumed")]), MIXED, None),
+    ],
+)
+def test_a_count_is_no_reason_for_types_that_do_not_go_together(question, error, ends):
+    """The program stops by them whatever is counted: the number is asked for, and behind it the stop is told."""
+    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
+    asked = dict(zip(("name", "kind", "why", "candidates"), question, strict=True))
+    asked |= {"params": {}, "cell": 0, "line": 9, "suggestion": None}
+    stop = {"cell": 1, "line": 2, "error": error}
+
+    def trace(request):
+        return {"status": "would_stop", "stop": stop, "is_refusal": True, "questions": [], "notes": [], "reached": 9}
+
+    result = trials.suggested({}, {"status": "needs_input", "questions": [asked], "notes": []}, trace, lambda: True)
+    assert result.get("ends") == ends
+    assert result["questions"][0]["suggestion"] == (10000 if ends else None)
+
+
+@pytest.mark.parametrize(
+    ("ends", "stops", "settled"),
+    [("needs_input", False, True), ("needs_input", True, False), ("ok", True, True), ("would_stop", False, False)],
+)
+def test_questions_that_lead_to_no_figure_are_not_asked_where_the_program_stops_anyway(ends, stops, settled):
+    """Behind a stop of the training the notebook predicted with tensors that nobody had to describe."""
+    requests = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.requests")
+    result = {"status": "needs_input", "questions": [{"suggestion": "int64[8]"}], "notes": [], "ends": ends}
+    assert requests._is_settled(result, stops=stops) is settled
