@@ -24,6 +24,8 @@ FUSED_NORM = '''"""The trainer's own operator of CUDA, by Paddle's of the same r
 
 from paddle.incubate.nn.functional import fused_rms_norm_ext
 
+fused_ln = None  # its GPT asks for the name, and does without it
+
 
 def fused_rms_norm(x, scale, epsilon):
     """(the result, the rows' inverse deviations)."""
