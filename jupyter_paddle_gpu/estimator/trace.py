@@ -164,6 +164,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """What sizes the batch in the cells, where a batch size was asked for and it was found."""
     batch_candidates: tuple[BatchPlace, ...] = ()
     """What may size it, where that alone was asked for."""
+    counted: tuple[tuple[int, int], ...] = ()
+    """Cells and lines that count the samples of a batch, where that was asked for (`eager.counted`)."""
     own_batch_size: int | None = None
     """That of the loader that feeds the step, whatever was asked for and however many samples it has."""
     optimizer: str | None = None

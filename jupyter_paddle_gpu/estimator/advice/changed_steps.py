@@ -15,7 +15,7 @@ from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts, Place
 from ...domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..memory.assemble import Peak
-from ..sources.traces import Traced, Traces
+from ..sources.traces import Counts, Traced, Traces
 from ..trace import Trace
 from ..translate import KEPT
 from ..workers.interpreters import Interpreter
@@ -92,8 +92,11 @@ class ChangedSteps:
             if self.places and (is_lost or not self._arrives(traced, wanted)):  # of another size, or another file
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
-            for places in self._nearest_first(self._candidates(request, changed, traced, wanted)):
-                if (found := self._changed_at(places, request, told, wanted, keep)) is not None:
+            candidates, own = self._candidates(request, changed, traced, wanted)
+            for places in self._nearest_first(candidates):
+                counting = tuple(one for one in candidates if one.name in COUNTING and one not in places)
+                counts = Counts(own, wanted, counting) if counting else None
+                if (found := self._changed_at(places, request, told, wanted, keep=keep, counts=counts)) is not None:
                     changed, traced = found
                     break
             is_refused = any(one.change in SOUGHT for one in changed.refused)
@@ -102,7 +105,7 @@ class ChangedSteps:
                 told_of = self._of_the_notebook(request, changed, traced, wanted, SOUGHT).trace
                 self.found = told_of.batch_from if told_of is not None else ()
                 if places := self.found:
-                    changed, traced = self._changed_at(places, request, told, wanted, keep) or (changed, traced)
+                    changed, traced = self._changed_at(places, request, told, wanted, keep=keep) or (changed, traced)
         elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
             # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
             size = self._only_batch(msgspec.structs.replace(request, accumulation=None))
@@ -115,31 +118,33 @@ class ChangedSteps:
 
     def _candidates(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int
-    ) -> tuple[BatchPlace, ...]:
+    ) -> tuple[tuple[BatchPlace, ...], int]:
         """Where the notebook as it is holds the batch size that a step has, where its cells say it in no way that is
         read, or reading was misled: the number that was changed is none of the batch, and no loader's of few samples.
+        And that size.
         """
         trace = traced.trace
         is_refused = any(one.change in SOUGHT for one in changed.refused)
         if trace is None or trace.status != "ok" or self.places:
-            return ()
+            return (), 0
         if not is_refused and (self._arrives(traced, wanted) or self._changed_one(trace).own_batch_size == wanted):
-            return ()
+            return (), 0
         traced = self._of_the_notebook(request, changed, traced, wanted)
         trace = traced.trace
         if trace is None or trace.status != "ok":
-            return ()
+            return (), 0
         changed_one = self._changed_one(trace)
         facts = self._rewrite(EstimateRequest()).facts
         cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
         arrives = self._arrives(traced, wanted)
-        size = changed_one.own_batch_size if arrives else changed_one.batch_size
+        size = (changed_one.own_batch_size if arrives else changed_one.batch_size) or 0
         is_bound = size == wanted  # under its names: what it is by itself, the trace does not know
-        return tuple(
+        found = (
             one
             for one in trace.batch_candidates
             if (is_bound and one.file) or _at(cells.get(one.cell, []), one) == size
         )
+        return tuple(found), size
 
     def _of_the_notebook(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int, told: Container[str] = ()
@@ -173,15 +178,27 @@ class ChangedSteps:
             yield places
 
     def _changed_at(
-        self, places: tuple[BatchPlace, ...], request: EstimateRequest, told: Container[str], wanted: int, keep: bool
+        self,
+        places: tuple[BatchPlace, ...],
+        request: EstimateRequest,
+        told: Container[str],
+        wanted: int,
+        *,
+        keep: bool,
+        counts: Counts | None = None,
     ) -> tuple[Rewriting, Traced] | None:
-        """The step with another number at these places, which are remembered where it arrives; None where not."""
+        """The step with another number at these places, which are remembered where it arrives; None where not. What
+        counts as many, and the step needs at the other size, is one of them."""
         self.places = places
-        found = self._traced(request, told, keep)
-        if self._arrives(found[1], wanted):
-            return found
-        self.places = ()
-        return None
+        changed, traced = self._traced(request, told, keep, counts)
+        if not self._arrives(traced, wanted):
+            self.places = ()
+            return None
+        followed = traced.trace.counted if traced.trace is not None else ()
+        if counts is not None and followed:
+            self.places += tuple(one for one in counts.places if (one.cell, one.line) in followed)
+            changed = self._rewrite(request, told, self.places, self.among)
+        return changed, traced
 
     def _only_batch(self, request: EstimateRequest) -> int | None:
         """The size of all batches of a step as asked for; None where there are several, or none is known."""
@@ -189,13 +206,21 @@ class ChangedSteps:
         sizes = traced.trace.batch_sizes if traced.trace is not None and traced.trace.status == "ok" else ()
         return next(iter(sizes)) if len(sizes) == 1 else None
 
-    def _traced(self, request: EstimateRequest, told: Container[str], keep: bool) -> tuple[Rewriting, Traced]:
+    def _traced(
+        self, request: EstimateRequest, told: Container[str], keep: bool, counts: Counts | None = None
+    ) -> tuple[Rewriting, Traced]:
         changed = self._rewrite(request, told, self.places, self.among)
         # Who reads the batch in the cells changes it there, too: the tracer has only to tell where.
         is_read = changed.request.batch_size is None or any(one.change in SOUGHT for one in changed.refused)
         seeks = request.batch_size is not None and "batch_size" not in told and is_read and not self.places
         return changed, self._traces.trace(
-            changed.facts, self._folder, changed.request, self._interpreter, keep=keep, seeks_batch=seeks
+            changed.facts,
+            self._folder,
+            changed.request,
+            self._interpreter,
+            keep=keep,
+            seeks_batch=seeks,
+            counts=counts,
         )
 
     def _changed_one(self, trace: Trace) -> Trace:

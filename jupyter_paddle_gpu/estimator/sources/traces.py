@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ...devices.makers.registry import makers
 from ...domain.decoding import convert
 from ...domain.descriptions import is_description
 from ...domain.errors import PaddleGpuError
+from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import CodeCell, NotebookFacts, Printed
 from ...domain.what_ifs import WHAT_IFS, EstimateRequest, for_tracer
@@ -53,6 +54,14 @@ class Traced(msgspec.Struct, frozen=True):
     trace: Trace | None
     notes: tuple[Message, ...] = ()
     printed: Printed | None = None
+
+
+class Counts(NamedTuple):
+    """What counts `size` samples at some places, and is to count `wanted` where the step needs it."""
+
+    size: int
+    wanted: int
+    places: tuple[BatchPlace, ...]
 
 
 class Traces:
@@ -105,18 +114,23 @@ class Traces:
         *,
         keep: bool = True,
         seeks_batch: bool = False,
+        counts: Counts | None = None,
     ) -> Traced:
         """The notebook's step under a request, from memory where nothing changed.
 
         Args:
             keep: whether it is remembered.
             seeks_batch: whether it is told where the cells may hold what sizes the batch (`Trace.batch_candidates`).
+            counts: what may count the samples of a batch; which of it does is told (`Trace.counted`).
         """
         elsewhere = {str((folder / one.folder / one.path).parent) for one in facts.commands if one.kind != "write"}
         states = [folder_state(Path(one)) for one in sorted(elsewhere - {str(folder)})]
         states += [tree_state(folder)] if facts.is_script else []
         asked = {**tracer_request(facts, folder, request), "alone": not keep, "elsewhere": states}
         asked |= {"seeks_batch": True} if seeks_batch else {}
+        if counts is not None:
+            lines = [(one.cell, one.line) for one in counts.places]
+            asked["counts"] = {"size": counts.size, "wanted": counts.wanted, "places": lines}
         written = program(asked["cells"])
         key, alike = (
             trace_key({**asked, "cells": cells}, folder, interpreter.python, interpreter.paddle_version or "")

@@ -61,12 +61,7 @@ class Runtime(Tensors):
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except (TypeError, ValueError, RuntimeError) as problem:
-            if (cast := promotions.alike(self, args, problem)) is not None:
-                return self.call(name, function, cast, kwargs)
-            plain = self._plain_numbers(args, tensors, states, is_alone=isinstance(problem, TypeError))
-            if plain is None:
-                raise
-            return self._with_numbers(name, function, plain, kwargs, problem)
+            return self._otherwise(name, function, (args, kwargs), (tensors, states), problem)
         if flows and name.endswith("_") and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, more)
@@ -76,7 +71,28 @@ class Runtime(Tensors):
         if not flows and all(state.array.value is not None for state in states):
             given = values_of(encoded, states), values_of(encoded_kwargs, states)
             values = Computed(function, *given, draws=rule_of(name).draws)
-        return Call(self, template, tensors, states).run(name, values)
+        made = Call(self, template, tensors, states).run(name, values)
+        return made if self.counted is None else self.counted.made(name, states, made)
+
+    def _otherwise(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        given: tuple[Any, Any],
+        operands: tuple[list[Any], list[State]],
+        problem: Exception,
+    ) -> Any:
+        """A call that was refused, with its operands as they may be meant; raises what refused it where there is no
+        such way."""
+        (args, kwargs), (tensors, states) = given, operands
+        if self.counted is not None and self.counted.followed(tensors, states):
+            return self.call(name, function, args, kwargs)
+        if (cast := promotions.alike(self, args, problem)) is not None:
+            return self.call(name, function, cast, kwargs)
+        plain = self._plain_numbers(args, tensors, states, is_alone=isinstance(problem, TypeError))
+        if plain is None:
+            raise problem
+        return self._with_numbers(name, function, plain, kwargs, problem)
 
     def _sizes(self, name: str, args: Any, kwargs: Any, numbers: Mapping[int, Number]) -> tuple[Any, Any] | None:
         """The arguments with known tensors as numbers: those of a list of sizes, which are beside numbers there, and

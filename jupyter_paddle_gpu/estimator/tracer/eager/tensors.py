@@ -12,6 +12,7 @@ from ..program.inference import Inference
 from ..session import Session
 from ..session import current as _session
 from . import sparse_gradients
+from .counted import Counted
 
 Convert = Callable[[str, Any, Any], tuple[Any, Any]]
 Resize = Callable[[str, Any], Any]
@@ -25,6 +26,7 @@ class Tensors(Session):
         evaluate: computes a known value for real, outside the trace.
         convert: mixed precision: casts the arguments of an operator.
         resize: another size of data that is asked for: the arguments of an operator that makes some.
+        counted: tensors that count samples, where those of a step are to be other ones.
         differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
         builds_graph: static mode is on: operators are put into a program of Paddle's own.
         in_graph: called in static mode by what is not followed in it.
@@ -41,6 +43,7 @@ class Tensors(Session):
         self.evaluate: Callable[[Value], Any] | None = None
         self.convert: Convert | None = None
         self.resize: Resize | None = None
+        self.counted: Counted | None = None
         self.differentiates_twice = False
         self.reads_by_brackets = self.builds_graph = False
 

@@ -159,6 +159,17 @@ def stand_for(tensor: Any, array: Array, name: str = "") -> None:
     setattr(tensor, ATTRIBUTE, State(array))
 
 
+def resize(tensor: Any, array: Array, shape: Shape) -> None:
+    """Give a tensor another shape as if it had been made with it; its elements are unknown then."""
+    array.shape, array.strides, array.value = shape, contiguous_strides(shape), None
+    if array.storage is not None:
+        array.storage.record.bytes = array.nbytes
+        array.storage.record.shape = shape
+    stops = tensor.stop_gradient
+    fill(tensor, VAR_TYPE[array.dtype], list(shape), tensor.name, _DENSE, False)
+    tensor.stop_gradient = stops
+
+
 def without_memory(shape: Shape, dtype: str) -> Any:
     """A `paddle.Tensor` that Paddle itself knows to have no memory: a kernel that reads it raises."""
     tensor = _TENSOR.__new__(_TENSOR)

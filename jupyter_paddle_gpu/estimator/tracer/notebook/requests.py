@@ -297,13 +297,15 @@ def _resized(
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
         for tried in batch_places.attempts(found):
-            changed = batch_places.changed(request["cells"], tried, micro(asked, request), read)
-            again = program.trace({**request, **changed, "files": {**(request.get("files") or {}), **changed["files"]}})
+            counts = batch_places.counting(found, tried)
+            changed = batch_places.changed(request, tried, counts, (kept["found"], micro(asked, request)), read)
+            again = program.trace({**request, **changed})
             if again["status"] == "ok" and not any(note["code"] == "batch_size_kept" for note in again["notes"]):
+                followed = again.get("counted", ())
+                result, found = again, [*tried, *(one for one in counts if (one.cell, one.line) in followed)]
                 break
         else:
             return result
-        result, found = again, tried
     result["batch_from"] = batch_places.as_data(found)
     return result
 

@@ -15,6 +15,7 @@ from typing import Any
 import paddle
 
 from ..eager.amp import Precision
+from ..eager.counted import Counted
 from ..eager.runtime import Runtime
 from ..patches.data.compared import Compared
 from ..patches.data.loaders import Loaders
@@ -94,6 +95,8 @@ def traced(
             result["behind"] = run.behind
     finally:
         runtime.close()
+    if runtime.counted is not None:
+        result["counted"] = sorted(runtime.counted.follows)
     result["reached"] = runtime.ledger.now
     result["sent"], result["made"] = runtime.of(Processes).sent, runtime.of(Processes).made
     result["is_spread"] = runtime.of(Compared).is_spread
@@ -104,6 +107,10 @@ def traced(
 def _batch(asked: Any) -> Any:
     """Which of a loader's batches of different shapes is traced."""
     return tuple(map(tuple, asked)) if isinstance(asked, list) else asked
+
+
+def _counted(asked: dict[str, Any] | None) -> Counted | None:
+    return None if asked is None else Counted(asked["size"], asked["wanted"], map(tuple, asked["places"]))
 
 
 def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[str, Any]]) -> None:
@@ -125,6 +132,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     request = scenario.request
     runtime = Runtime(_inference, request.get("target") or "gpu")
     runtime.evaluate = real
+    runtime.counted = _counted(request.get("counts"))
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     # Known from the first forward pass on: it is what is differentiated twice.
     runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.found.sources)

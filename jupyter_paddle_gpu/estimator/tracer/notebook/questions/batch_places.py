@@ -97,19 +97,36 @@ def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
         yield found
 
 
+def counting(found: Iterable[BatchPlace], tried: list[BatchPlace]) -> list[BatchPlace]:
+    """What counts as many, and stays unless the step needs it."""
+    return [place for place in found if place.name in COUNTING and place not in tried]
+
+
 def changed(
-    cells: list[dict[str, Any]], found: Iterable[BatchPlace], size: int, settings: Mapping[str, bytes]
+    request: dict[str, Any],
+    found: Iterable[BatchPlace],
+    counts: Iterable[BatchPlace],
+    sizes: tuple[int, int],
+    settings: Mapping[str, bytes],
 ) -> dict[str, Any]:
-    """The cells, and the files of settings, with another size at these places: the parts of a request."""
-    sources = {cell["index"]: cell["source"].split("\n") for cell in cells}
+    """The parts of a request that are otherwise with another size at these places, in cells and files of settings.
+
+    Args:
+        counts: places that follow where the step needs it (`eager.counted`).
+        sizes: the present one, and the other one.
+    """
+    sources = {cell["index"]: cell["source"].split("\n") for cell in request["cells"]}
     files = {place.file: settings[place.file].decode().split("\n") for place in found if place.file}
     for place in sorted(found, key=lambda one: (one.cell, one.line, -one.column)):
         lines = files[place.file] if place.file else sources[place.cell]
         line = lines[place.line - 1].encode()
-        lines[place.line - 1] = (line[: place.column] + str(size).encode() + line[place.end :]).decode()
+        lines[place.line - 1] = (line[: place.column] + str(sizes[1]).encode() + line[place.end :]).decode()
+    own = request.get("files") or {}
+    at = [(one.cell, one.line) for one in counts]
     return {
-        "cells": [{**cell, "source": "\n".join(sources[cell["index"]])} for cell in cells],
-        "files": {path: "\n".join(lines) for path, lines in files.items()},
+        "cells": [{**cell, "source": "\n".join(sources[cell["index"]])} for cell in request["cells"]],
+        "files": {**own, **{path: "\n".join(lines) for path, lines in files.items()}},
+        "counts": {"size": sizes[0], "wanted": sizes[1], "places": at} if at else None,
     }
 
 

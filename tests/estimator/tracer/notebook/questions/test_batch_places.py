@@ -99,17 +99,33 @@ POSITIONS = NET.replace("Linear(13, 4)", "Embedding(8, 4)") + LOOP.format(rows="
 )
 
 
+COUNTING = {
+    "labels": (CONTRAST, 3),
+    "labels made once": (
+        CONTRAST.replace("paddle.arange(8))", "labels)").replace("for step", "labels = paddle.arange(8)\nfor step"),
+        3,
+    ),
+    "labels that are cast": (CONTRAST.replace("arange(8)", "arange(8).astype('int32').unsqueeze(-1)"), 3),
+    "a mask beside labels": (CONTRAST.replace("(logits,", "(logits - paddle.eye(8) * 9,"), 4),
+    "positions": (POSITIONS, 1),
+}
+"""Programs, and how many of their numbers are the batch's."""
+
+
 def test_what_counts_a_batch_follows_where_the_step_needs_it(run_child):
     """Labels of a contrast within the batch are as many as its samples; positions are not."""
-    sources = {"labels": CONTRAST, "positions": POSITIONS}
+    sources = {name: source for name, (source, _) in COUNTING.items()}
     found = run_child("trace", sources, {name: {"batch_size": 2} for name in sources})
-    assert [found[name]["batch_size"] for name in ("labels", "positions")] == [2, 2]
-    lines = {
-        name: [source.split("\n")[one["line"] - 1] for one in found[name]["batch_from"]]
-        for name, source in sources.items()
-    }
-    assert len(lines["labels"]) == 3 and "arange" in lines["labels"][-1]
-    assert len(lines["positions"]) == 1
+    copies = {}
+    for name, (source, count) in COUNTING.items():
+        assert (found[name]["batch_size"], len(found[name]["batch_from"])) == (2, count), name
+        lines = [line.encode() for line in source.split("\n")]
+        for place in sorted(found[name]["batch_from"], key=lambda one: (one["line"], -one["column"])):
+            line = lines[place["line"] - 1]
+            lines[place["line"] - 1] = line[: place["column"]] + b"2" + line[place["end"] :]
+        copies[name] = b"\n".join(lines).decode()
+    edited = run_child("trace", copies)
+    assert {name: found[name]["peak"] for name in sources} == {name: edited[name]["peak"] for name in sources}
 
 
 COUNTED = """
@@ -131,7 +147,8 @@ for name, source in json.load(sys.stdin).items():
 
 
 def test_what_sizes_the_batch_is_found_by_one_trace_more(run_code):
-    """A second one more only where the first ends at what counts the batch."""
+    """Also where labels count the batch: they follow where the step needs it."""
     named = "batch_size = 8\n" + NET + LOOP.format(rows="batch_size")
-    taken = run_code(COUNTED, {**SOURCES, "a usual name": named, "labels": CONTRAST})
-    assert taken == {**{name: [2, 1] for name in SOURCES}, "a usual name": [1, 1], "labels": [3, 1]}
+    counting = {name: source for name, (source, _) in COUNTING.items()}
+    taken = run_code(COUNTED, {**SOURCES, **counting, "a usual name": named})
+    assert taken == {**{name: [2, 1] for name in (*SOURCES, *counting)}, "a usual name": [1, 1]}
