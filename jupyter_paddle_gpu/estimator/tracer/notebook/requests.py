@@ -36,7 +36,7 @@ from .questions.numbers import ASSUMED
 from .questions.settings import SettingsFiles
 from .questions.wording import OF_DATA
 from .sites import Sites
-from .traces import traced
+from .traces import prepare, traced
 from .trainings import Trainings
 
 
@@ -314,6 +314,7 @@ def _run(
     scenario: what_ifs.Scenario, deadline: Deadline, sites: Sites, beside: dict[str, str], names: Asked
 ) -> what_ifs.Run:
     """One run of a notebook."""
+    prepare()  # before what the process has is looked at: a run leaves it so
     request, change = scenario.request, scenario.change
     code = [*request["cells"], *({"index": -1, "source": source} for source in beside.values())]
     answers = dict(request.get("answers") or {})
