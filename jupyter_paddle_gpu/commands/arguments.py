@@ -80,18 +80,34 @@ def wants_json() -> bool:
 
 
 class AsTyped(click.Command):
-    """A command before which a training's own may stand as it is typed: all behind `python` or `-m` is that one's."""
+    """A command before which a training's own may stand as it is typed.
+
+    All behind `python` or `-m` is that one's, and so is all from the first option on that stands behind a script and
+    is not the command's own: `train.py -c config.yml --amp`.
+    """
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Put the `--` that click wants before it."""
-        taking = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
-        for at, word in enumerate(arguments):
-            if word == "--":
-                break
-            if (word == "-m" or _PROGRAM.match(word)) and (at == 0 or arguments[at - 1] not in taking):
-                arguments = [*arguments[:at], "--", *arguments[at:]]
-                break
+        at = self._begins(context, arguments)
+        if at is not None:
+            arguments = [*arguments[:at], "--", *arguments[at:]]
         return super().parse_args(context, arguments)
+
+    def _begins(self, context: click.Context, arguments: list[str]) -> int | None:
+        taking = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        own = {name for one in self.get_params(context) for name in (*one.opts, *one.secondary_opts)}
+        is_script = False
+        for at, word in enumerate(arguments):
+            if at and arguments[at - 1] in taking:
+                continue
+            if word == "--":
+                return None
+            if word == "-m" or _PROGRAM.match(word):
+                return at
+            if is_script and word.startswith("-") and word.partition("=")[0] not in own:
+                return at
+            is_script = is_script or word.endswith(".py")
+        return None
 
 
 def meant(face: Face, words: tuple[str, ...]) -> NotebookSource:

@@ -48,6 +48,8 @@ def test_arguments_behind_python_are_the_scripts_own(estimated):
     written = estimated("train.py", "--", "--width", "512", "--device", "cpu")
     assert estimated("python", "train.py", "--width", "512", "--device", "cpu") == written
     assert estimated("--", "python3", "train.py", "--width", "512", "--device", "cpu") == written
+    assert estimated("train.py", "--width", "512", "--device", "cpu") == written
+    assert estimated("train.py", "--width=512", "--device", "cpu") == written
     assert written != estimated("train.py")
 
 
@@ -82,6 +84,13 @@ def test_a_command_without_a_script_is_told_what_to_type(cli, script, words):
 def test_a_device_may_be_called_like_python(cli, script):
     ran = cli("estimate", "--device", "python", "train.py")
     assert (ran.status, "names no script" in ran.err) == (2, False)
+
+
+def test_an_option_behind_a_script_is_the_commands_own_where_it_has_it(cli, script):
+    ran = cli("estimate", "train.py", "--batch-size", "many")
+    assert (ran.status, "'--batch-size': 'many' is not a valid whole number" in ran.err) == (2, True)
+    ran = cli("estimate", "a.ipynb", "-c", "config.yml")
+    assert (ran.status, "No such option '-c'" in ran.err) == (2, True)
 
 
 def test_submit_says_how_a_job_gets_several_processes(cli, script):
