@@ -7,13 +7,15 @@ import pytest
 pytestmark = pytest.mark.paddle
 
 MODULES = """
-import sys, types
+import linecache, sys, types
 import numpy as np, paddle
 from PIL import Image
 def module(name, source):
     made = types.ModuleType(name)
     sys.modules[name] = made
-    exec(source, made.__dict__)
+    made.__file__ = name
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    exec(compile(source, name, "exec"), made.__dict__)
     return made
 """
 TRAIN = """
@@ -254,6 +256,8 @@ UNREAD_USES = {"converted": "return cv2.cvtColor(cv2.imread(path), 4)", "measure
 SOURCES.update({name: UNREAD.replace("{use}", use) for name, use in UNREAD_USES.items()})
 SOURCES["person"] = PEOPLE.replace("{kind}", "KeypointTopDownBaseDataset")
 SOURCES["people"] = PEOPLE.replace("{kind}", "KeypointBottomUpBaseDataset")
+SOURCES["person of old"] = SOURCES["person"].replace("gt_joints", "joints")
+SOURCES["people of old"] = SOURCES["people"].replace("gt_joints", "joints")
 INPUTS = {
     "scales": ["uint8[4, 3, 24, 32]", "int64[4]"],
     "tracked": ["uint8[4, 3, 48, 48]", "int32[4, 7, 1]"],
@@ -262,6 +266,8 @@ INPUTS = {
     "boxes": ["uint8[4, 3, 48, 48]", "float32[4, 10, 4]", "int64[4, 1]"],
     "person": ["uint8[4, 3, 48, 64]", "float32[4, 17, 3]"],
     "people": ["uint8[4, 3, 48, 64]", "float32[4, 3, 17, 3]"],
+    "person of old": ["uint8[4, 3, 48, 64]", "float32[4, 17, 3]"],
+    "people of old": ["uint8[4, 3, 48, 64]", "float32[4, 3, 17, 3]"],
     "weights": ["float32[4, 3, 8, 8]"],
 }
 
