@@ -113,6 +113,7 @@ def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
             failure.append(Failure(stops.sentence(problem), stops.is_of_notebook(problem, runtime)))
 
     runtime, result = traced(attempt, scenario, None)
+    result.pop("foresaw_too_little")
     if failure:
         stop = {"cell": None, "line": None, "error": failure[0].text}
         result = {**result, **({"status": "would_stop", "stop": stop} if failure[0].is_sure else _UNKNOWN)}

@@ -98,13 +98,22 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
     sites, settings = Sites(request["cells"], beside), SettingsFiles()
     times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
     with limited(*times) as deadline:
+        learned: dict[str, bool] = {}
 
         def once(scenario: what_ifs.Scenario) -> what_ifs.Run:
             with settings.followed(scenario.request.get("files") or {}):
-                return _run(scenario, deadline, sites, beside, names)
+                run = _run(scenario, deadline, sites, beside, names)
+            if run.result.pop("foresaw_too_little", False):
+                learned["differentiates_twice"] = True
+            return run
 
         def trace(asked: dict[str, Any]) -> dict[str, Any]:
-            return what_ifs.applied(asked, once, several=sites.are_several)
+            """An imported module may be what asks for gradients of gradients: its first forward pass was another."""
+            known = dict(learned)
+            result = what_ifs.applied({**asked, **known}, once, several=sites.are_several)
+            if learned == known:
+                return result
+            return what_ifs.applied({**asked, **learned}, once, several=sites.are_several)
 
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = _with_batch(request, program)

@@ -76,6 +76,7 @@ def traced(
     started = time.perf_counter()
     prepare()
     runtime = _session(scenario, run, evaluates)
+    foresaw = runtime.differentiates_twice
     kept: list[dict[str, Any]] = []
     if run is not None and run.follows_rest:
         _follow(runtime, run, scenario, kept)
@@ -98,6 +99,7 @@ def traced(
     if runtime.counted is not None:
         result["counted"] = sorted(runtime.counted.follows)
     result["reached"] = runtime.ledger.now
+    result["foresaw_too_little"] = runtime.differentiates_twice and not foresaw and runtime.target == "gpu"
     result["sent"], result["made"] = runtime.of(Processes).sent, runtime.of(Processes).made
     result["is_spread"] = runtime.of(Compared).is_spread
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
@@ -135,7 +137,8 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     runtime.counted = _counted(request.get("counts"))
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     # Known from the first forward pass on: it is what is differentiated twice.
-    runtime.differentiates_twice = run is not None and any("create_graph" in source for source in run.found.sources)
+    says_so = run is not None and any("create_graph" in source for source in run.found.sources)
+    runtime.differentiates_twice = says_so or bool(request.get("differentiates_twice"))
     processes = ChildProcesses(runtime)
 
     def is_by_hand() -> bool:

@@ -169,6 +169,9 @@ LATER = "def later(model, data):\n    model.fit(data)\nways = [later]\n"
 REQUESTS = {
     "recurrent": {"cells": cells(RECURRENT), "target": "gpu"},
     "equation": {"cells": cells(EQUATION), "target": "gpu"},
+    "equation-unsaid": {
+        "cells": cells(EQUATION.replace("create_graph=True", "**{'create' + '_graph': True}")), "target": "gpu"
+    },
     "one-card": {"cells": cells(NORMALISED.format(kind="BatchNorm2D")), "target": "gpu"},
     "over-cards": {"cells": cells(NORMALISED.format(kind="SyncBatchNorm")), "target": "gpu"},
     "softmax": {"cells": cells(ATTENTION.format(kind="softmax")), "target": "gpu"},
@@ -293,6 +296,8 @@ def test_the_workspace_of_recurrent_layers_is_a_range_on_a_gpu(answers):
 
 def test_second_gradients_are_followed_from_the_first_step_on_a_gpu(answers):
     assert answers["equation"]["status"] == "ok"
+    unsaid = answers["equation-unsaid"]  # as where an imported module asks for them
+    assert (unsaid["status"], unsaid["lives"]) == ("ok", answers["equation"]["lives"])
 
 
 def test_batches_that_paddle_keeps_are_named(answers):
