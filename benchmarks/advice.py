@@ -199,7 +199,7 @@ def watched(original):
             if depth[0] == 0:
                 updates[0] += 1
                 if updates[0] in (4, 10):
-                    peaks = sum(paddle_hooks._steps.chapters, [])
+                    peaks = [peak for one in paddle_hooks._steps.chapters for peak in one.peaks]
                     # What is not trained is each process's own: the running statistics of a batch norm.
                     trained = [p for p in self._parameter_list if not p.stop_gradient]
                     norms = [float((p.astype("float64") ** 2).sum()) for p in trained]
