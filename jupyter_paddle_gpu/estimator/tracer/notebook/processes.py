@@ -133,9 +133,11 @@ def _is_own(name: str, module: Any) -> bool:
     """Whether a module stands in a file of the program's, or is a folder of such."""
     if name == "__main__" or not isinstance(module, ModuleType):
         return False
-    file, folders = getattr(module, "__file__", None), getattr(module, "__path__", ())
-    place = os.path.abspath(file or next(iter(folders), "") or os.devnull)  # noqa: PTH100 - text; a program may be long
-    is_source = file.endswith(".py") if file else place != os.devnull
+    held = vars(module)  # a module may answer for any name: PyTorch's stand-in for what it has not has None for each
+    file, folders = held.get("__file__"), held.get("__path__")
+    found = file if isinstance(file, str) else next(iter(folders or ()), "")
+    place = os.path.abspath(found or os.devnull)  # noqa: PTH100 - text; a program may be long
+    is_source = found.endswith(".py") if isinstance(file, str) else place != os.devnull
     return is_source and not place.startswith(_LIBRARIES) and not any(part in place for part in _INSTALLED)
 
 

@@ -77,6 +77,9 @@ KINDS = {
     "class Other(nn.Conv2D):\n    pass\nnn.Conv2D = Other",
     "what is called at an error": "import sys\nassert sys.excepthook.__name__ != 'own'\ndef own(*_): pass\n"
     "sys.excepthook = own",
+    "a module that answers for any name": "import sys, types\nassert 'lazy' not in vars(sys)\n"
+    "class Lazy(types.ModuleType):\n    def __getattr__(self, name):\n        return None\n"
+    "sys.modules['lazy'] = Lazy('lazy')",
     "names of layers": "import paddle\nassert paddle.nn.Linear(2, 2).full_name() == 'linear_0'",
     "how numpy prints": "import numpy\nassert numpy.get_printoptions()['precision'] == 8\n"
     "numpy.set_printoptions(precision=3)",
