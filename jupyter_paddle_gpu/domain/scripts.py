@@ -185,6 +185,25 @@ OF_SCRIPT = {
     "Save the notebook and submit it from where it lies now.": Message(
         code="script", text="Save the script and submit it from where it lies now."
     ),
+    "Put it where the notebook looks for it, relative to the notebook's folder.": Message(
+        code="script",
+        text="Correct the path, or put it there: it is looked for from the folder in which the script is started.",
+    ),
+    "The cell fails when it is run up to the first training step: {error}: {message}": Message(
+        code="script", text="The script fails before its first training step: {error}: {message}"
+    ),
+    "Run the notebook from its first cell in a fresh kernel to see the same fault.": Message(
+        code="script", text="Run the script to see the same fault."
+    ),
+    "The notebook wanted to change “{target}”; an estimate changes no file.": Message(
+        code="script", text="The script wanted to change “{target}”; an estimate changes no file."
+    ),
+    "The notebook wanted to start a program ({target}); an estimate starts none.": Message(
+        code="script", text="The script wanted to start a program ({target}); an estimate starts none."
+    ),
+    "If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.": Message(
+        code="script", text="If that stopped the estimate, move that line behind the training."
+    ),
     "All cells ran.": Message(code="script", text="The script ran to its end."),
 }
 """What stands in place of each text and of each hint."""
