@@ -315,6 +315,8 @@ def _resized(
                 break
         else:
             return result
+    else:
+        found = batch_places.of_training(found)
     result["batch_from"] = batch_places.as_data(found)
     return result
 

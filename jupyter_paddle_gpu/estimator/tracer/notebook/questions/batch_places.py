@@ -85,12 +85,17 @@ def places(
     return named or (leading and leading + [place for place in found if place.name in COUNTING])
 
 
+def of_training(found: list[BatchPlace]) -> list[BatchPlace]:
+    """Without settings of an evaluation, and without all of a file where the command line says another number."""
+    is_typed = any(place.how == "argument" and not place.file for place in found)
+    return [place for place in found if not (place.file and (is_typed or _EVALUATES.search(place.name)))] or found
+
+
 def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
     """Which of the places to change, the likeliest first: what only counts stays as long as the step does without, and
-    so do settings of an evaluation."""
+    so does what is not of the training."""
     sizing = [place for place in found if place.name not in COUNTING]
-    training = [place for place in sizing if not (place.file and _EVALUATES.search(place.name))]
-    if training and training != sizing:
+    if (training := of_training(sizing)) != sizing:
         yield training
     yield sizing
     if sizing != found:
