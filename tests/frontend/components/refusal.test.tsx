@@ -15,7 +15,7 @@ const model = {
   jobs: { list: [] }
 } as unknown as PanelModel;
 const sentence = (message: string, code = '') => ({ code, message, hint: '' });
-const NOTHING = { says: [], cells: [], difference: '', refused: [], written: [] };
+const NOTHING = { says: [], cells: [], files: [], difference: '', refused: [], written: [] };
 const decision = {
   outcome: 'refuse',
   reason: {
