@@ -80,7 +80,8 @@ def _pipe(descriptor: int) -> io.BufferedWriter:
 
 def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> int:
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
-    own_settings.install(own_settings.kept(notebook.settings, spec.log.parent / "settings"))  # before IPython's `open`
+    copies = own_settings.kept(notebook.settings, spec.log.parent / "settings", spec.folder)
+    own_settings.install(copies)  # before IPython's `open`
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
     fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}

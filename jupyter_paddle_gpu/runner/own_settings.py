@@ -18,19 +18,28 @@ _open = builtins.open
 _copies: Dict[str, str] = {}
 
 
-def kept(files: Mapping[str, str], folder: Path) -> Dict[str, str]:
+def kept(files: Mapping[str, str], folder: Path, work: str = "") -> Dict[str, str]:
     """Write copies into the job's folder; raises `OSError`.
 
     Args:
         files: texts by path.
+        work: the folder in which the job runs.
     """
     found = {}
     for number, (path, text) in enumerate(sorted(files.items())):
         folder.mkdir(parents=True, exist_ok=True)
         copy = folder / ("%d-%s" % (number, Path(path).name))
         copy.write_bytes(text.encode("utf-8"))
-        found[path] = str(copy)
+        found[_here(path, work)] = str(copy)
     return found
+
+
+def _here(path: str, work: str) -> str:
+    """Where a file of the machine that submitted lies for this process: a container has the folder under the name that
+    was written, which may be that of a link, and the path has where the link led."""
+    parts = Path(path).parts[1:]
+    below = (Path(work, *parts[first:]) for first in range(len(parts)))
+    return path if not work or Path(path).exists() else next((str(one) for one in below if one.exists()), path)
 
 
 def install(copies: Mapping[str, str]) -> None:

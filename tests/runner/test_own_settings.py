@@ -25,7 +25,8 @@ READERS = {
 }
 
 
-def prepared(prepare: Callable[..., Any], source: str, **spec: Any) -> Any:
+def prepared(prepare: Callable[..., Any], source: str, *, at: str = "", **spec: Any) -> Any:
+    """A job that has copies of two files, told by where they lie, or by where they lay for who submitted it (`at`)."""
     import sys
 
     run = prepare(source.format(python=sys.executable) if "{" in source else source, **spec)
@@ -35,8 +36,8 @@ def prepared(prepare: Callable[..., Any], source: str, **spec: Any) -> Any:
     (work / "own.py").write_text(PRINTS)
     path = run.folder / "source.ipynb"
     notebook = json.loads(path.read_text())
-    files = {str(work / name): '{"batch": 8}' for name in ("config.json",)}
-    files[str(work / "other.json")] = '{"batch": 4}'
+    told = Path(at or work)
+    files = {str(told / "config.json"): '{"batch": 8}', str(told / "other.json"): '{"batch": 4}'}
     notebook["metadata"]["paddle_gpu"] = {"files": files}
     path.write_text(json.dumps(notebook))
     return run.start(), work
@@ -52,6 +53,12 @@ def test_who_reads_gets_the_copy(prepare: Callable[..., Any], how: str, shell: s
     assert run.result["reason"] == "succeeded"
     assert "config.json is read from the job's own copy." in run.texts("system")
     assert "files" not in run.notebook["metadata"]["paddle_gpu"]
+
+
+def test_a_folder_that_has_another_name_for_the_job_has_the_copy_as_well(prepare: Callable[..., Any]) -> None:
+    run, _ = prepared(prepare, READERS["a cell"], at="/absent/of/the/server/lesson", shell="plain")
+    run.wait()
+    assert run.texts() == ["8"], run.log
 
 
 def test_without_such_files_nothing_is_replaced(execute: Callable[..., Any]) -> None:
