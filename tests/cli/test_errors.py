@@ -102,8 +102,8 @@ def test_the_help_that_is_named_is_that_of_the_command(cli):
 
 
 def test_what_is_a_programs_own_is_said_to_stand_behind_two_dashes(cli):
-    hint = cli("estimate", "tools/train.py", "-c", "x.yml", "--json").json["hint"]
-    assert "`jupyter paddle-gpu estimate tools/train.py -- -c …`" in hint
+    hint = cli("submit", "tools/train.py", "-c", "x.yml", "--json").json["hint"]
+    assert "`jupyter paddle-gpu submit tools/train.py -- -c …`" in hint
     assert "--wings …" not in cli("estimate", "train.py", "--wings", "--", "-c", "x.yml", "--json").json["hint"]
 
 

@@ -18,8 +18,8 @@ from jupyter_paddle_gpu.estimator.workers.settings import TRACER
 from jupyter_paddle_gpu.i18n import LOCALE_FOLDER, to_json, translator
 
 
-def test_every_field_of_a_request_but_what_answers_questions_is_declared():
-    assert ["answers", "held", *BY_NAME] == list(EstimateRequest.__struct_fields__)
+def test_every_field_of_a_request_but_answers_and_what_surrounds_a_job_is_declared():
+    assert ["answers", "held", "environment", "release", *BY_NAME] == list(EstimateRequest.__struct_fields__)
 
 
 def test_what_is_misspelt_or_out_of_range_is_refused():
