@@ -133,7 +133,7 @@ def _is_own(name: str, module: Any) -> bool:
     """Whether a module stands in a file of the program's, or is a folder of such."""
     if name == "__main__" or not isinstance(module, ModuleType):
         return False
-    held = vars(module)  # a module may answer for any name: PyTorch's stand-in for what it has not has None for each
+    held = vars(module)  # a module with a `__getattr__` of its own may answer for any name, with None as well
     file, folders = held.get("__file__"), held.get("__path__")
     found = file if isinstance(file, str) else next(iter(folders or ()), "")
     place = os.path.abspath(found or os.devnull)  # noqa: PTH100 - text; a program may be long
