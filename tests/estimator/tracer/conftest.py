@@ -45,21 +45,26 @@ def run_code(paddle_python: WarmPython) -> Callable[[str, object], dict]:
 
 
 @pytest.fixture(scope="session")
-def measure(run_child: Callable[..., Answers]) -> Callable[[dict[str, str]], Measured]:
-    """Both kinds, at the same time in their two processes."""
+def measure(run_child: Callable[..., Answers]) -> Callable[..., Measured]:
+    """Both kinds, at the same time in their two processes; of the real ones, so many steps where it is said."""
 
-    def run(sources: dict[str, str]) -> Measured:
+    def run(sources: dict[str, str], steps: dict[str, int] | None = None) -> Measured:
+        requests = {name: {"steps": count} for name, count in (steps or {}).items()}
         with ThreadPoolExecutor(2) as pool:
-            return Measured(*pool.map(run_child, ("real", "trace"), (sources, sources)))
+            return Measured(*pool.map(run_child, ("real", "trace"), (sources, sources), (requests, {})))
 
     return run
 
 
 @pytest.fixture(scope="module")
-def measured(request: pytest.FixtureRequest, measure: Callable[[dict[str, str]], Measured]) -> Measured:
-    """The scripts in the test module's `SOURCES`; with `-k` those alone that the chosen tests name."""
+def measured(request: pytest.FixtureRequest, measure: Callable[..., Measured]) -> Measured:
+    """The scripts in the test module's `SOURCES`; with `-k` those alone that the chosen tests name.
+
+    A module with scripts whose steps let memory go late says in `REAL_STEPS` how many of them are run.
+    """
     sources: dict[str, str] = request.module.SOURCES
     chosen = [item for item in request.session.items if getattr(item, "module", None) is request.module]
     names = [getattr(item, "callspec", None) and item.callspec.params.get("name") for item in chosen]
     are_named = all(isinstance(name, str) and name in sources for name in names)
-    return measure({name: sources[name] for name in names} if are_named else sources)
+    steps: dict[str, int] | None = getattr(request.module, "REAL_STEPS", None)
+    return measure({name: sources[name] for name in names} if are_named else sources, steps)
