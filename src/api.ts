@@ -117,6 +117,7 @@ export class Api {
       gpus?: number;
       device_ids?: string[];
       share?: number;
+      image?: string;
       trace?: string;
     },
     /** Whoever does not wait any more ends what the server does for it. */

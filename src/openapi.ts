@@ -2965,6 +2965,7 @@ export interface components {
          *
          *     Attributes:
          *         share: of each device's memory, as a job's.
+         *         image: container image, as a job's.
          *         trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
          */
         PlacementBody: {
@@ -3005,6 +3006,8 @@ export interface components {
             device_ids: string[];
             /** @default null */
             share: number | null;
+            /** @default  */
+            image: string;
             /** @default  */
             trace: string;
         };

@@ -6,7 +6,7 @@ which know what holds for an engine that does not offer it. So nothing outside a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,7 +21,7 @@ from ..domain.estimates import Estimate
 from ..domain.jobs.job import Job, Resources
 from ..domain.messages import Message
 from ..domain.notebooks import NotebookFacts
-from .base import Engine, JobFolder
+from .base import Engine, JobFolder, metadata_of
 
 
 @runtime_checkable
@@ -88,6 +88,22 @@ class Options(Protocol):
 
     def options_of(self, facts: NotebookFacts) -> dict[str, Any]:
         """The options that follow from what a notebook says by itself, below those that a person chose."""
+        ...
+
+
+class JobDefaults(msgspec.Struct, frozen=True):
+    """What a notebook's metadata ask for its job, below what a submission says; empty: nothing."""
+
+    image: str = ""
+    environment: dict[str, str] = {}
+
+
+@runtime_checkable
+class Defaults(Protocol):
+    """An engine that reads in a notebook's metadata what its job is to have."""
+
+    def defaults_of(self, metadata: Mapping[str, Any]) -> JobDefaults:
+        """What they ask for; nothing of what a job is refused for."""
         ...
 
 
@@ -220,6 +236,11 @@ def takes_options(engine: Engine) -> bool:
 def options_of(engine: Engine, facts: NotebookFacts) -> dict[str, Any]:
     """The options that a notebook itself gives the engine."""
     return engine.options_of(facts) if isinstance(engine, Options) else {}
+
+
+def defaults_of(engine: Engine, content: Mapping[str, Any]) -> JobDefaults:
+    """What a notebook (nbformat JSON) itself asks for its job on the engine."""
+    return engine.defaults_of(metadata_of(content)) if isinstance(engine, Defaults) else JobDefaults()
 
 
 def local_images_of(engines: Iterable[Engine]) -> tuple[LocalImage, ...]:

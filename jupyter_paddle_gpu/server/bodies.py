@@ -35,6 +35,7 @@ class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fiel
 
     Attributes:
         share: of each device's memory, as a job's.
+        image: container image, as a job's.
         trace: of live objects of the notebook's kernel, deflated, as base64: nothing of the notebook runs then.
     """
 
@@ -42,6 +43,7 @@ class PlacementBody(EstimateBody, frozen=True, kw_only=True, forbid_unknown_fiel
     gpus: int | None = None
     device_ids: tuple[str, ...] = ()
     share: float | None = None
+    image: str = ""
     trace: str = ""
 
 

@@ -52,6 +52,7 @@ class PlacementsHandler(PaddleGpuHandler):
             gpus=body.gpus,
             device_ids=body.device_ids,
             share=body.share,
+            image=body.image,
             trace=body.trace,
         )
         await self.answer(matched)

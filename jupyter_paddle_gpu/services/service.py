@@ -21,7 +21,7 @@ from ..domain.notebooks import NotebookFacts
 from ..domain.placements import Placement
 from ..domain.what_ifs import EstimateRequest
 from .estimates.cache import EstimateCache
-from .estimates.estimating import Estimating, Where
+from .estimates.estimating import Estimating
 from .locations import contents_path
 from .machine import Machine
 from .notebooks import open_notebook
@@ -110,7 +110,9 @@ class Services(Machine):
         """
         check_request(request := request or EstimateRequest())
         self.estimates.begin(source)
-        return self.estimates.fits(source, self.inspect(source), request, devices)
+        from .jobs.matching import as_asked  # as `match`
+
+        return self.estimates.fits(source, self.inspect(source), as_asked(self._site(source), request), devices)
 
     def match(
         self,
@@ -121,6 +123,7 @@ class Services(Machine):
         gpus: int | None = None,
         device_ids: tuple[str, ...] = (),
         share: float | None = None,
+        image: str = "",
         trace: str = "",
     ) -> Matched:
         """Read, estimate and match: the verdict on each device, the choice, and why.
@@ -148,6 +151,7 @@ class Services(Machine):
             gpus=gpus,
             device_ids=device_ids,
             share=share,
+            image=image,
         )
 
     def estimate_trace(self, trace: dict[str, Any], request: EstimateRequest) -> Estimate:
@@ -245,8 +249,7 @@ class Services(Machine):
     def rerun(self, job_id: str, wanted: Rerun | None = None) -> Job:
         """Run a job again. Without a wish it goes on from its checkpoints; with other values it is a run of its own.
 
-        Raises:
-            PaddleGpuError: what `submit` raises, `no_such_job` (404), `source_missing` (409), `rerun_unknown` (400).
+        Raises `PaddleGpuError`: as `submit`, `no_such_job` (404), `source_missing` (409), `rerun_unknown` (400).
         """
         from .jobs.reruns import is_the_same, source_of, submission_of
 
@@ -324,8 +327,7 @@ class Services(Machine):
     def explain_job(self, job_id: str) -> JobExplained:
         """Why a job has its devices, or which it would get now: every device, chosen, possible or ruled out by what.
 
-        Raises:
-            PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400), or that its engine does not answer.
+        Raises `PaddleGpuError` (404, 400), or that its engine does not answer.
         """
         from .jobs.explaining import explain
 
@@ -353,8 +355,7 @@ class Services(Machine):
     def contribute(self, job_id: str, kind: Kind = "", file: Path | None = None) -> GpuLog:
         """What a finished job says of its training on a GPU, as a line for the public collection; written where told.
 
-        Raises:
-            PaddleGpuError: `no_such_job` (404), `ambiguous_job` (400), `nothing_to_contribute` (409), `cannot_write`.
+        Raises `PaddleGpuError` (404, 400), `nothing_to_contribute` (409), `cannot_write`.
         """
         from .jobs.contributing import facts_of, write
 
@@ -382,9 +383,7 @@ class Services(Machine):
         policies = self._policies_of(source)
         return Desk(self.engines, self._devices_now, policies, self.estimates, self.standing, self.claims)
 
-    def _estimated_from(
-        self, trace: str
-    ) -> Callable[[NotebookSource, NotebookFacts, EstimateRequest, Where], Estimate]:
+    def _estimated_from(self, trace: str) -> Callable[..., Estimate]:
         from .estimates.live_traces import unpacked
 
         live = unpacked(trace)
@@ -393,7 +392,8 @@ class Services(Machine):
     def _site(self, source: NotebookSource | None = None) -> Site:
         from .jobs.placing import Site
 
-        return Site(self.engines, self._devices_now, self._policies_of(source), self.standing, self.claims)
+        content = {} if source is None else source.content
+        return Site(self.engines, self._devices_now, self._policies_of(source), self.standing, self.claims, content)
 
     def _policies_of(self, source: NotebookSource | None) -> Policies:
         return self.policies if source is None else self.policies_in(source.path.parent)

@@ -21,6 +21,7 @@ from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts
 from .. import own_files
 from ..base import ALONE, NO_METADATA, Handle, JobFolder, Observation, Place, Say
+from ..capabilities import JobDefaults
 from ..engine_type import ChooseImage
 from ..processes import kill_all
 from ..usage import Usage
@@ -39,7 +40,7 @@ from .images.preparing import Preparation
 from .labels import LABEL_JOB, LABEL_OWNER, LABEL_ROLE, LABEL_STORE, owner
 from .limits import settle
 from .links import remove_links
-from .policy import options_of
+from .policy import asked_in, options_of
 from .settings import DockerSettings
 from .statistics import pids_of, read_usage
 
@@ -122,6 +123,10 @@ class DockerEngine:
     def options_of(self, facts: NotebookFacts) -> dict[str, Any]:
         """Packages and several devices, as the notebook itself says them."""
         return options_of(facts.requirements, facts.distribution.value if facts.distribution else None)
+
+    def defaults_of(self, metadata: Mapping[str, Any]) -> JobDefaults:
+        """Image and variables that a notebook's metadata name."""
+        return JobDefaults(*asked_in(metadata, self.settings))
 
     def local_images(self) -> tuple[LocalImage, ...]:
         """What the daemon has, for choosing an image."""

@@ -6,6 +6,7 @@ resolved and compared with what the settings allow, an image must match a patter
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +32,8 @@ OPTIONS = frozenset({"network", "data", "layers", "requirements", "distribution"
 `distribution`: as `NotebookFacts.distribution` has it; `python`: a program name in the image."""
 METADATA_KEY = "paddle_gpu"
 METADATA_FIELDS = frozenset({"image", "environment", "options"})
+WRITTEN_BY_US = frozenset({"job", "files"})
+"""Beside them: of which job an executed notebook is, and what files of settings hold for a job's copy."""
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _RESERVED = re.compile(
@@ -114,6 +117,16 @@ def examine(
     return None if refused else grant, tuple(refused)
 
 
+def asked_in(metadata: Mapping[str, Any], settings: DockerSettings) -> tuple[str, dict[str, str]]:
+    """Image and variables that a notebook's metadata name for its job; nothing of what `authorize` refuses."""
+    image, environment = "", {}
+    with contextlib.suppress(PaddleGpuError):
+        requested = _metadata(metadata)
+        environment = check_environment(requested.get("environment", {}))
+        image = str(check_image(requested["image"], settings)) if requested.get("image") else ""
+    return image, environment
+
+
 def _unknown_options(options: Mapping[str, Any]) -> Iterator[PaddleGpuError]:
     for option in sorted(set(options) - OPTIONS, key=str):
         yield PaddleGpuError(
@@ -176,7 +189,7 @@ def _metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     requested = metadata.get(METADATA_KEY) or {}
     if not isinstance(requested, dict):
         requested = {"": requested}
-    unknown = sorted(str(name) for name in set(requested) - METADATA_FIELDS)
+    unknown = sorted(str(name) for name in set(requested) - METADATA_FIELDS - WRITTEN_BY_US)
     if unknown:
         raise PaddleGpuError(
             "metadata_unknown",

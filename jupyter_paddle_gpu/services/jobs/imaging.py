@@ -10,6 +10,7 @@ import msgspec
 
 from ...devices import catalogue
 from ...domain.containers.images import AskRegistry, LocalImage
+from ...domain.containers.references import parse_reference
 from ...domain.decisions import Choice
 from ...domain.devices import Accelerator, Inventory
 from ...domain.errors import PaddleGpuError
@@ -57,6 +58,14 @@ def image_for(
     )
 
 
+def is_reference(image: str) -> bool:
+    """Whether what a person named can be the name of an image; that it cannot is told before a submit."""
+    try:
+        return bool(image and parse_reference(image))
+    except PaddleGpuError:
+        return False
+
+
 def with_release(
     request: EstimateRequest,
     engine: Engine,
@@ -70,7 +79,7 @@ def with_release(
     """The request with the release of Paddle that an engine's job has on a device, unless it says one itself.
 
     Args:
-        image: that the person named.
+        image: that the person or the notebook named.
     """
     features = engine.supported_features()
     device = best_device(inventory.devices, policies.matching, choice)

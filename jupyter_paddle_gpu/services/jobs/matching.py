@@ -21,9 +21,10 @@ from ...estimator.workers.beside import beside
 from ...matching.policy import Policy
 from ..estimates.estimating import Where
 from ..requests import Matched
-from .imaging import with_release
+from .imaging import is_reference, with_release
 from .placing import (
     Site,
+    as_asked_in,
     as_submitted,
     check_changes,
     check_precision,
@@ -58,21 +59,23 @@ def match(
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
     share: float | None = None,
+    image: str = "",
 ) -> Matched:
     """Estimate for the devices that may be chosen, judge each of them, and decide as a submit would.
 
     Args:
         meant: settles what the estimate is for.
-        engine, gpus, device_ids, share: the person's choice; empty or None leaves it to us.
+        engine, gpus, device_ids, share, image: the person's choice; empty or None leaves it to us.
     """
     chosen, policy = site.engines[engine_name(site.engines, engine)], site.policies.matching
+    request, image = as_asked_in(site.content, chosen, request, image if is_reference(image) else "")
     inventory = inventory_of(chosen, site.inventory)
     of_share = _refused(partial(check_share, chosen, share, policy))
     refused = _refused(partial(check_precision, request, site.policies)) or of_share
     share = share if of_share is None else None
     choice = choice_of(chosen, inventory, request, gpus, device_ids, share=share, own=own_processes(facts))
     request, where = together(request, facts, choice), _where(chosen, inventory, policy, choice)
-    request = _with_release(site, request, chosen, facts, choice)
+    request = _with_release(site, request, chosen, choice, kernel_name=facts.kernel_name, image=image)
     asked = meant(request, where)
     on_cpu = meant(_alone(request), where).target == "cpu"
     figures = _Figures(lambda one: estimated(one, where), lambda one: whole(one, where))
@@ -95,7 +98,14 @@ def match(
     settling = figures.of_all(job) if is_known or any(only_estimated(request)) else estimate
     known = judged if judged.status == "ok" else None
     placed = partial(
-        place, site, known, engine=engine, choice=choice, share=share, paddle_version=estimate.paddle_version
+        place,
+        site,
+        known,
+        engine=engine,
+        choice=choice,
+        share=share,
+        image=image,
+        paddle_version=estimate.paddle_version,
     )
     placement = placed(settling=settling)
     if on_cpu and request.details and placement.decision.outcome == "refuse":
@@ -115,16 +125,20 @@ def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tupl
     """What is estimated, and for where, if nobody chooses anything for the job."""
     chosen = site.engines[engine_name(site.engines, "")]
     inventory = inventory_of(chosen, site.inventory)
+    request, image = as_asked_in(site.content, chosen, request, "")
     choice = choice_of(chosen, inventory, request, own=own_processes(facts))
-    request = _with_release(site, together(request, facts, choice), chosen, facts, choice)
+    request = together(request, facts, choice)
+    request = _with_release(site, request, chosen, choice, kernel_name=facts.kernel_name, image=image)
     return request, _where(chosen, inventory, site.policies.matching, choice)
 
 
-def _with_release(
-    site: Site, request: EstimateRequest, engine: Engine, facts: NotebookFacts, choice: Choice
-) -> EstimateRequest:
-    inventory = inventory_of(engine, site.inventory)
-    return with_release(request, engine, inventory, choice, policies=site.policies, kernel_name=facts.kernel_name)
+def as_asked(site: Site, request: EstimateRequest) -> EstimateRequest:
+    """The request with the variables that the notebook itself asks for where its jobs usually run."""
+    return as_asked_in(site.content, site.engines[engine_name(site.engines, "")], request, "")[0]
+
+
+def _with_release(site: Site, request: EstimateRequest, engine: Engine, choice: Choice, **of: str) -> EstimateRequest:
+    return with_release(request, engine, inventory_of(engine, site.inventory), choice, policies=site.policies, **of)
 
 
 def _where(engine: Engine, inventory: Inventory, policy: Policy, choice: Choice) -> Where:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -23,6 +23,7 @@ from ...engines.base import Engine
 from ...engines.capabilities import (
     accelerators,
     assigns_devices,
+    defaults_of,
     inventory_of,
     limits_of,
     local_images_of,
@@ -65,6 +66,7 @@ class Site:
         engines: by name, the default first.
         inventory: this machine's devices now.
         standing: what a job for an engine with these devices finds behind this store's own.
+        content: of the notebook that is placed (nbformat JSON).
     """
 
     engines: Mapping[str, Engine]
@@ -72,6 +74,7 @@ class Site:
     policies: Policies
     standing: Standings
     claims: Claims | None = None
+    content: Mapping[str, Any] = field(default_factory=dict)
 
 
 def engine_name(engines: Mapping[str, Engine], wanted: str) -> str:
@@ -221,6 +224,15 @@ def together(request: EstimateRequest, facts: NotebookFacts, choice: Choice) -> 
     if request.devices is not None or count == 1 or kind not in LAUNCHED:
         return request
     return msgspec.structs.replace(request, devices=count)
+
+
+def as_asked_in(
+    content: Mapping[str, Any], engine: Engine, request: EstimateRequest, image: str
+) -> tuple[EstimateRequest, str]:
+    """Request and image of a job with what the notebook itself asks for, below what a person says."""
+    own = defaults_of(engine, content)
+    environment = {**own.environment, **request.environment}
+    return msgspec.structs.replace(request, environment=environment), image or own.image
 
 
 def check_share(engine: Engine, share: float | None, policy: Policy) -> None:

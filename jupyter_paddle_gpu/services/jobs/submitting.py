@@ -19,7 +19,7 @@ from ...notices.settings import NoticePolicy
 from ..estimates.estimating import Estimating, Where
 from ..requests import Submission
 from .imaging import with_release
-from .placing import check_changes, check_precision, together
+from .placing import as_asked_in, check_changes, check_precision, together
 from .taking import Desk, Place
 from .unanswered import unanswered
 
@@ -66,7 +66,9 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     place = Place(desk, submission, facts, runs=runs)
     check_precision(submission.request, desk.policies)
 
-    request, where = _placed(place, submission, facts)
+    # What the notebook asks for itself stands in its copy for the engine, and in the estimate for the job.
+    asked, image = as_asked_in(source.content, place.engine, submission.request, submission.image)
+    request, where = _placed(place, asked, facts)
     if place.on_gpu:
         request = with_release(
             request,
@@ -75,7 +77,7 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
             where.choice,
             policies=desk.policies,
             kernel_name=source.kernel_name,
-            image=submission.image,
+            image=image,
         )
     copy, changed = desk.estimates.copy(source, request, where, facts=facts if runs else None)
     check_changes(changed)
@@ -137,7 +139,9 @@ def changes(desk: Desk, source: NotebookSource, submission: Submission, *, runs:
     """
     submission = submission.whole()
     facts = _facts(source, submission)
-    request, where = _placed(Place(desk, submission, facts, runs=True), submission, facts)
+    place = Place(desk, submission, facts, runs=True)
+    asked, _ = as_asked_in(source.content, place.engine, submission.request, "")
+    request, where = _placed(place, asked, facts)
     return desk.estimates.copy(source, request, where, facts=facts if runs else None)[1]
 
 
@@ -150,11 +154,11 @@ def _facts(source: NotebookSource, submission: Submission) -> NotebookFacts:
     return inspect_notebook(source)
 
 
-def _placed(place: Place, submission: Submission, facts: NotebookFacts) -> tuple[EstimateRequest, Where]:
+def _placed(place: Place, asked: EstimateRequest, facts: NotebookFacts) -> tuple[EstimateRequest, Where]:
     """What a job has of its request where it goes."""
     place.choose()
     where = place.where()
-    return together(_request(submission.request, on_gpu=place.on_gpu), facts, where.choice), where
+    return together(_request(asked, on_gpu=place.on_gpu), facts, where.choice), where
 
 
 def _check_runs(source: NotebookSource, facts: NotebookFacts) -> None:

@@ -53,16 +53,18 @@ export function otherwise(choice: IChoice): Partial<IChoice> {
 }
 
 /** How a match is asked for the place that was chosen. */
-export function placeOf({ engine, gpus, deviceIds, share }: IChoice): {
+export function placeOf({ engine, gpus, deviceIds, share, image }: IChoice): {
   engine?: string;
   gpus?: number;
   device_ids?: string[];
   share?: number;
+  image?: string;
 } {
   return {
     ...(engine ? { engine } : {}),
     ...(gpus !== null ? { gpus, device_ids: deviceIds } : {}),
-    ...(share !== null ? { share } : {})
+    ...(share !== null ? { share } : {}),
+    ...(image ? { image } : {})
   };
 }
 
@@ -71,10 +73,10 @@ export function figureOf({ environment }: IChoice): Pick<Partial<IChoice>, 'envi
   return Object.keys(environment).length ? { environment } : {};
 }
 
-/** Whether a job would run at another place or with other variables: what was matched no longer holds. */
+/** Whether a job would run at another place, in another image or with other variables: the match no longer holds. */
 export function isElsewhere(before: IChoice, after: IChoice): boolean {
-  const place = ({ engine, gpus, deviceIds, share, environment }: IChoice) =>
-    JSON.stringify([engine, gpus, deviceIds, share, environment]);
+  const place = ({ engine, gpus, deviceIds, share, image, environment }: IChoice) =>
+    JSON.stringify([engine, gpus, deviceIds, share, image, environment]);
   return place(before) !== place(after);
 }
 

@@ -180,6 +180,12 @@ def test_a_notebook_cannot_ask_for_more_than_three_things(work, field):
     assert refused(spec(work), metadata={"paddle_gpu": {field: "/"}}) == "metadata_unknown"
 
 
+def test_what_we_write_into_a_notebook_ourselves_is_no_request(work):
+    """An executed notebook is submitted again, and the copy of a job holds its files of settings."""
+    ours = {"job": "j1", "files": {"/work/config.yaml": "batch_size: 8\n"}}
+    assert authorize(spec(work), DockerSettings(), {"paddle_gpu": ours}).environment == {}
+
+
 @pytest.mark.parametrize("metadata", ["x", 1, ["/"], {"image": 3}, {"environment": ["A=1"]}, {"options": "--p"}])
 def test_metadata_of_a_wrong_form(work, metadata):
     assert refused(spec(work), metadata={"paddle_gpu": metadata}) in {"metadata_unknown", "metadata_value"}

@@ -9,6 +9,7 @@ import {
   movedTo,
   otherwise,
   parseEnvironment,
+  placeOf,
   strayLines,
   submissionOf,
   writeEnvironment
@@ -69,6 +70,12 @@ test('the reasons shown are those of the image that the job would get', () => {
   expect(imageOf(images, '', false)?.reference).toBe('gpu');
   expect(imageOf(images, '', true)?.reference).toBe('cpu');
   expect(imageOf(images, 'gpu', true)?.reference).toBe('gpu');
+});
+
+test('the image that is chosen is what is matched, and another one is matched anew', () => {
+  const choice = { ...AS_USUAL, image: 'paddle:3' };
+  expect(placeOf(choice)).toEqual({ image: 'paddle:3' });
+  expect(isElsewhere(AS_USUAL, choice)).toBe(true);
 });
 
 test('the figure is asked for with the variables of the job, and anew with others', () => {
