@@ -66,11 +66,16 @@ def main(path: str, messages: str, answers: str, nonce: str, parent: str) -> int
     sys.stdin = NoKeyboard(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
     sys.breakpointhook = _pass_over
     sys.path.insert(0, spec.folder)
-    os.environ["PADDLE_GPU_RUNNER"] = str(Path(sys.argv[0]).resolve())
+    os.environ["PADDLE_GPU_RUNNER"] = str(_runner(Path(sys.argv[0]).resolve()))
     sys.argv = [sys.argv[0]]
     paddle_hooks.install(sender, interrupts)
     event_files.install(sender)
     return _run(spec, sender, interrupts)
+
+
+def _runner(started: Path) -> Path:
+    """The runner's folder or archive; Paddle's launcher, which starts one process a device, names the file in it."""
+    return started.parent if started.name == "__main__.py" else started
 
 
 def _pipe(descriptor: int) -> io.BufferedWriter:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from .conftest import lines_of
+from .test_ranks import TWO
+
 PRINTS = "import json\nprint(json.load(open('config.json'))['batch'])\n"
 READERS = {
     "a cell": PRINTS,
@@ -25,11 +28,14 @@ READERS = {
 }
 
 
-def prepared(prepare: Callable[..., Any], source: str, *, at: str = "", **spec: Any) -> Any:
+def prepared(
+    prepare: Callable[..., Any], source: str, *, at: str = "", options: tuple[str, ...] = (), **spec: Any
+) -> Any:
     """A job that has copies of two files, told by where they lie, or by where they lay for who submitted it (`at`)."""
     import sys
 
     run = prepare(source.format(python=sys.executable) if "{" in source else source, **spec)
+    run.options = options
     work = Path(json.loads((run.folder / "spec.json").read_text())["folder"])
     for name in ("config.json", "other.json"):
         (work / name).write_text('{"batch": 32}')
@@ -59,6 +65,14 @@ def test_a_folder_that_has_another_name_for_the_job_has_the_copy_as_well(prepare
     run, _ = prepared(prepare, READERS["a cell"], at="/absent/of/the/server/lesson", shell="plain")
     run.wait()
     assert run.texts() == ["8"], run.log
+
+
+def test_each_of_several_processes_reads_it(prepare: Callable[..., Any]) -> None:
+    run, work = prepared(prepare, READERS["a script by subprocess"], shell="plain", options=TWO)
+    assert run.wait() == 0, run.log
+    assert run.texts() == ["8"]
+    assert "8" in [line["x"] for line in lines_of(run.folder / "rank-1" / "log.jsonl")]
+    assert (work / "config.json").read_text() == '{"batch": 32}'
 
 
 def test_without_such_files_nothing_is_replaced(execute: Callable[..., Any]) -> None:
