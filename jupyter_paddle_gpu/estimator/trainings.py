@@ -101,7 +101,9 @@ def chosen(trace: Trace, request: EstimateRequest, peak_of: Callable[[Trace], Pe
     for number, place in enumerate(trace.unreached, len(rows) + 1):
         rows.append(Training(id=str(number), model=None, batch_size=None, where=place))
     several = (_with(SEVERAL, trainings=len(rows)),) if len(rows) > 1 and request.training is None else ()
-    left = (_with(UNREACHED, cell=place.cell + 1, line=place.line) for place in trace.unreached)
+    # Where the cells stop is said beside it, and nothing has to be guessed.
+    unreached = UNREACHED if trace.stop is None else msgspec.structs.replace(UNREACHED, hint=None)
+    left = (_with(unreached, cell=place.cell + 1, line=place.line) for place in trace.unreached)
     return Choice(trace=found, peak=peaks[found.id], trainings=tuple(rows), notes=(*several, *left))
 
 

@@ -20,7 +20,9 @@ export function Trainings(props: {
   const batches = estimate.trainings.flatMap(one => one.batch_size ?? []);
   const tellsBatch = new Set(batches).size > 1;
   const chosen = estimate.trainings.find(one => one.id === estimate.training);
-  if (estimate.trainings.length < 2) {
+  const count = estimate.trainings.length;
+  const place = chosen ? estimate.trainings.indexOf(chosen) + 1 : 0;
+  if (count < 2) {
     return null;
   }
   return (
@@ -42,6 +44,9 @@ export function Trainings(props: {
           </option>
         ))}
       </select>
+      <span className="jp-PaddleGpu-muted" aria-hidden>
+        {place ? `${place}/${count}` : count} ▾
+      </span>
     </div>
   );
 }
