@@ -15,6 +15,7 @@ from ..memory.values import Computed
 from ..session import CUT
 from .tensors import Tensors
 
+_READS_ELEMENTS = hasattr(paddle._C_ops, "index_elementwise_get")
 _HELD = -1000
 """From here downwards a node's saved arrays are of no operand."""
 
@@ -26,7 +27,7 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
         _check_rank(runtime, tensor, index)
         if _is_switch(index):
             return _switched(tensor, bool(index))
-        return _read(tensor, _bounds(runtime, index))
+        return _read(runtime, tensor, _bounds(runtime, index))
     finally:
         runtime.reads_by_brackets = False
 
@@ -48,13 +49,57 @@ def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
         )
 
 
-def _read(tensor: Any, index: Any) -> Any:
-    axis = _only_axis(index, tensor.ndim)
-    if axis is not None and 0 < axis < tensor.ndim:
+def _read(runtime: Tensors, tensor: Any, index: Any) -> Any:
+    axis, is_contiguous = _only_axis(index, tensor.ndim), runtime.state(tensor).array.is_contiguous
+    if axis is not None and 0 < axis < tensor.ndim and not (is_contiguous and _READS_ELEMENTS):
         return call("index_select", tensor, _integers(index[-1])[0], axis)
+    if (found := _elements(tensor, index, is_contiguous)) is not None:
+        return found
     if isinstance(index, tuple) and any(_is_mask(part) and part.ndim > 1 for part in index):
         index = tuple(place for part in index for place in (_integers(part) if _is_mask(part) else [part]))
     return variable_index._getitem_static(tensor, index)
+
+
+def _elements(tensor: Any, index: Any, is_contiguous: bool) -> Any:
+    """What tensors and lists of places choose: of a tensor that lies as it was made eager mode reads it by its strides,
+    from behind the part that numbers and slices say, and keeps the places as they are; of others it stacks them. None
+    where it does otherwise: of a mask for each element, and in versions that have no such operator."""
+    masks = [part for part in (index if isinstance(index, tuple) else (index,)) if _is_mask(part)]
+    if not _READS_ELEMENTS or any(mask.ndim == tensor.ndim for mask in masks):
+        return None
+    if masks:
+        parts = index if isinstance(index, tuple) else (index,)
+        index = tuple(place for part in parts for place in (_columns(part) if _is_mask(part) else [part]))
+    starts, ends, steps, axes, none_axes, decrease_axes, advanced, has_advanced, strided = variable_index.parse_index(
+        tensor, index
+    )
+    chosen = [one for one in advanced if one is not None]
+    if not has_advanced or any(_is_mask(part) for _, part in chosen):
+        return None
+    part, _ = variable_index.get_tensor_with_basic_indexing(
+        tensor, axes, starts, ends, steps, decrease_axes, none_axes, strided
+    )
+    places = [one.astype("int64") if is_contiguous and one.dtype != paddle.int64 else one for _, one in chosen]
+    shape = list(np.broadcast_shapes(*(one.shape for one in places)))
+    places = [one if list(one.shape) == shape else call("expand", one, shape) for one in places]
+    axes = [axis for axis, _ in chosen]
+    others = [axis for axis in range(part.ndim) if axis not in axes]
+    first = axes[0] if axes[-1] - axes[0] < len(axes) else 0
+    if is_contiguous:
+        rest, sizes = [part.shape[axis] for axis in others], [part.shape[axis] for axis in axes]
+        shape = [*rest[:first], *shape, *rest[first:]]
+        return call("index_elementwise_get", tensor, places, shape, shape, sizes, sizes, 0, True, False)
+    part = part if axes == list(range(len(axes))) else call("transpose", part, axes + others)
+    stacked = call("stack", places, -1) if len(places) > 1 else call("unsqueeze", places[0], [-1])
+    found, rank = call("gather_nd", part, stacked), len(shape)
+    order = [*range(rank, rank + first), *range(rank), *range(rank + first, found.ndim)]
+    return call("transpose", found, order) if first else found
+
+
+def _columns(mask: Any) -> list[Any]:
+    """The places that a mask chooses, for each of its axes."""
+    found = paddle.nonzero(mask)
+    return [call("slice", found, [1], [axis], [axis + 1], [1], [1]) for axis in range(mask.ndim)]
 
 
 def _bounds(runtime: Tensors, index: Any) -> Any:

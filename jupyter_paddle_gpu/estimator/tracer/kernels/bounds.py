@@ -230,6 +230,13 @@ def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
     return next((problem for problem in found if problem is not None), None)
 
 
+def within_axes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Places along several axes, of which the operator is told the sizes."""
+    pairs = ((numbers(index), size) for index, size in zip(operands[1], attrs["index_dims"], strict=False))
+    found = (_said(GATHER_ND, known, size) for known, size in pairs if known is not None)
+    return next((problem for problem in found if problem is not None), None)
+
+
 def k_largest(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """More than there are, in all or along the axis (`TopkInferMeta`, cpu/top_k_kernel.cc)."""
     x, k = operands[0][0], attrs.get("k")

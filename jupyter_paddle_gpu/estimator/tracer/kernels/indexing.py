@@ -37,6 +37,10 @@ from .rules import (
 
 _WRITTEN = ("axes", "starts", "ends", "steps")
 """Attributes that say which part of a tensor an assignment writes to."""
+_GEOMETRY = (
+    "input_dims", "input_strides", "index_dims", "index_stride", "slice_offset", "accumulate", "is_combined",
+)  # fmt: skip
+"""Attributes that say where elements lie, in their order."""
 _INDEX = SIZE["int64"]
 """Bytes of an index."""
 
@@ -135,6 +139,10 @@ def _set_value_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int
 
 def _gather_nd_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
     return [call("gather_nd", of["grad_x_grad"], of["index"])]
+
+
+def _elements_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
+    return [call("index_elementwise_get", of["grad_x_grad"], of["index"], *(attrs[name] for name in _GEOMETRY))]
 
 
 def _take_along_axis_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
@@ -276,7 +284,14 @@ OPERATORS = (
     ),
     Operator("index_elementwise_put_with_tensor_", _STRIDES, Rule(strides=Strides.KEPT)),
     Operator(
-        "index_elementwise_get index_elementwise_put",
+        "index_elementwise_get",
+        "`slice_utils.h`, `index_elementwise_get_kernel.cc`; measured (`test_pairs_of_places.py`)",
+        Rule(strides=Strides.KEPT, flops=nothing, refuses=bounds.within_axes, asked=Asked.EACH_CALL),
+        gradient=Rule(flops=nothing, second=Second("index_elementwise_get_double_grad", ("index",), _PAIR[:1], _OUT)),
+        second=Rule(composed=_elements_again),
+    ),
+    Operator(
+        "index_elementwise_put",
         "eager mode's generated code",
         gradient=Rule(further=Further.NOT_FOLLOWED),
     ),
