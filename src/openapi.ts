@@ -1188,6 +1188,7 @@ export interface components {
          *         path: as written, relative to where the notebook is then.
          *         folder: where that one command runs instead (`!cd folder && python …`).
          *         text: what is written; `appends` to what there is.
+         *         ends: whether the cell ends with an error where the command does, as a cell of the shell by its last one.
          */
         Command: {
             /** @enum {unknown} */
@@ -1203,6 +1204,8 @@ export interface components {
             text: string;
             /** @default false */
             appends: boolean;
+            /** @default false */
+            ends: boolean;
         };
         /**
          * Comparison
@@ -3559,6 +3562,7 @@ export interface components {
          *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
          *             the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
          *             was: the script that the cell's line runs, behind which the notebook goes on.
+         *         ends: whether the cell, and with it the job, ends with that script (the last command of `%%bash`).
          *         is_script: whether it is a script, whose lines are those of its file.
          *         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
          *             the program may run.
@@ -3580,6 +3584,8 @@ export interface components {
             file: string;
             /** @default null */
             file_line: number | null;
+            /** @default false */
+            ends: boolean;
             /** @default false */
             is_script: boolean;
             /** @default  */

@@ -116,6 +116,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
         path: as written, relative to where the notebook is then.
         folder: where that one command runs instead (`!cd folder && python …`).
         text: what is written; `appends` to what there is.
+        ends: whether the cell ends with an error where the command does, as a cell of the shell by its last one.
     """
 
     kind: Literal["python", "module", "launch", "cell", "run", "write", "folder"]
@@ -126,6 +127,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     folder: str = ""
     text: str = ""
     appends: bool = False
+    ends: bool = False
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):

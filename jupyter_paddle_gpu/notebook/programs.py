@@ -9,11 +9,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from ..domain.errors import PaddleGpuError
 from ..domain.notebooks import Command
 from .cells import Magic, ParsedCell, parse_cell, parsed_cells
 from .files.reading import read_notebook
-from .shell_lines import Flow, Shell, is_python, other_launch, words_of
+from .shell_lines import Flow, Shell, deciding, is_python, other_launch, words_of
 
 SHELLS = frozenset({"bash", "sh", "script"})
 """Cell magics whose lines are commands."""
@@ -57,8 +59,11 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Ite
         yield Command(kind="cell", cell=index, line=magic.line, path=f"cell-{index + 1}.py", text=text)
     elif name in SHELLS:
         flow = Flow()
-        for offset, line in enumerate(magic.text.split("\n")[1:], 1):
-            yield from shell.commands(line, index, magic.line + offset, flow)
+        head, *lines = magic.text.split("\n")
+        ends = deciding(lines) if head.split() == [f"%%{name}"] else frozenset()  # an option may let it fail
+        for offset, line in enumerate(lines):
+            for one in shell.commands(line, index, magic.line + offset + 1, flow):
+                yield msgspec.structs.replace(one, ends=True) if offset in ends and one.kind != "folder" else one
     elif magic.text.startswith("!"):
         yield from shell.commands(magic.text.lstrip("!"), index, magic.line, is_alone=True)
     elif magic.text.startswith("%"):

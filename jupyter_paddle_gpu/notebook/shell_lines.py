@@ -42,6 +42,8 @@ _BEFORE_A_COMMAND = frozenset({"do", "then", "else"})
 _STEERS = re.compile(r"\b(if|for|while|until|case|select|function|trap)\b|<<|[(){}`]|\\\s*$")
 """What makes it hang on more than a line by itself whether a shell comes there."""
 _ENDS = re.compile(r"(?:false|exit\s+(\d+))\s*;?$")
+_MAY_FAIL = re.compile(r"\||;|(?<!&)&(?![&>\d])")
+"""What lets a line end well though one of its programs does not: `a | b`, `a || b`, `a; b`, `a &`."""
 _SETS = re.compile(r"set\s+-\w*e")
 
 Kind = Literal["python", "launch", "module"]
@@ -224,6 +226,18 @@ def fails_at(lines: list[str]) -> tuple[int, int] | None:
         if ends or at == len(told) - 1:
             return number, 1
     return None
+
+
+def deciding(lines: list[str]) -> frozenset[int]:
+    """The lines, counted from 0, with whose program a cell of the shell surely ends where that fails: the last one, and
+    all behind `set -e`. None where conditions or loops stand in it."""
+    told = [(number, line.partition(" #")[0].strip()) for number, line in enumerate(lines)]
+    told = [(number, line) for number, line in told if line and not line.startswith("#")]
+    if any(_STEERS.search(line) for _, line in told):
+        return frozenset()
+    first = next((at for at, (_, line) in enumerate(told) if _SETS.match(line)), len(told))
+    ends = {number for number, line in told[first:] if "&&" not in line} | {number for number, _ in told[-1:]}
+    return frozenset(number for number, line in told if number in ends and not _MAY_FAIL.search(line))
 
 
 def is_python(magic: str) -> bool:

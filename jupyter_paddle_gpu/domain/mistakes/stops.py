@@ -22,6 +22,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
             the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
             was: the script that the cell's line runs, behind which the notebook goes on.
+        ends: whether the cell, and with it the job, ends with that script (the last command of `%%bash`).
         is_script: whether it is a script, whose lines are those of its file.
         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
             the program may run.
@@ -38,6 +39,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     changed: Message | None = None
     file: str = ""
     file_line: int | None = None
+    ends: bool = False
     is_script: bool = False
     answers: str = ""
     hangs: bool = False
@@ -68,10 +70,12 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         if self.file:
             within: dict[str, Param] = {"file": self.file, "line": self.file_line or 1, "error": self.error}
             known = next_step(self.error) or ""
-            if behind:
+            if behind and not self.ends:
                 return msgspec.structs.replace(_STOPS_TODAY, params={**within, "step": known})
             inner: dict[str, Param] = {"file": self.file, "inner_line": self.file_line or 1, "step": known}
             hint = _PROGRAM_KNOWN_STEP if known else _STOPS_PROGRAM.hint
+            if self.ends:
+                hint = _KNOWN_STEP if known else _STOPS.hint
             return msgspec.structs.replace(_STOPS_PROGRAM, hint=hint, params={**params, **inner})
         said = _STOPS_BEHIND if behind else _STOPS
         if self.raised is not None:

@@ -26,4 +26,5 @@ def with_commands(cell: CodeCell, commands: Iterable[Command]) -> str:
 
 def _call(command: Command) -> str:
     asked = (command.kind, command.cell, command.line, command.path, command.arguments, command.folder)
-    return f"{CALL}({', '.join(map(repr, (*asked, command.text, command.appends)))})"
+    told = (*asked, command.text, command.appends, *([True] if command.ends else []))
+    return f"{CALL}({', '.join(map(repr, told))})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from pathlib import Path
@@ -62,6 +63,19 @@ def place() -> tuple[int, int]:
     while frame is not None and cell_of(frame.f_code.co_filename) is None:
         frame = frame.f_back
     return (0, 0) if frame is None else (cell_of(frame.f_code.co_filename) or 0, frame.f_lineno)
+
+
+def places() -> frozenset[tuple[int, int]]:
+    """The same with each line of the call that runs, where Python knows them (from 3.11 on)."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and cell_of(frame.f_code.co_filename) is None:
+        frame = frame.f_back
+    if frame is None:
+        return frozenset()
+    known: Any = getattr(frame.f_code, "co_positions", tuple)()
+    first, last, *_ = next(itertools.islice(known, frame.f_lasti // 2, None), (None, None))
+    lines = range(first or frame.f_lineno, (last or frame.f_lineno) + 1)
+    return frozenset((cell_of(frame.f_code.co_filename) or 0, line) for line in lines)
 
 
 def ended_at(problem: BaseException) -> tuple[int, int]:

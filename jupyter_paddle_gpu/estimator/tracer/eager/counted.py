@@ -32,16 +32,16 @@ class Counted:
     def __init__(self, size: int, wanted: int, places: Iterable[Place]) -> None:
         self.follows: set[Place] = set()
         self._size, self._wanted, self._places = size, wanted, frozenset(places)
-        self._known: weakref.WeakKeyDictionary[State, Place] = weakref.WeakKeyDictionary()
+        self._known: weakref.WeakKeyDictionary[State, frozenset[Place]] = weakref.WeakKeyDictionary()
 
     def made(self, name: str, states: list[State], result: Any) -> Any:
         """What an operator has given, known from then on where it counts."""
-        places = {call_stack.place()} & self._places if name in OPERATORS else set(map(self._known.get, states))
-        place = places.pop() if len(places) == 1 else None
+        all_known = {call_stack.places() & self._places} if name in OPERATORS else set(map(self._known.get, states))
+        places = all_known.pop() if len(all_known) == 1 else None
         state = known_state(result) if hasattr(result, "stop_gradient") else None
-        if place is not None and state is not None and self._size in state.array.shape:
-            self._known[state] = place
-            if place in self.follows:
+        if places and state is not None and self._size in state.array.shape:
+            self._known[state] = places
+            if places <= self.follows:
                 self._resize(result, state)
         return result
 
@@ -49,9 +49,9 @@ class Counted:
         """Whether one of the operands that an operator refuses counts samples, and has the other size now."""
         found = False
         for tensor, state in zip(tensors, states, strict=True):
-            place = self._known.get(state)
-            if place is not None and self._size in state.array.shape:
-                self.follows.add(place)
+            places = self._known.get(state)
+            if places and self._size in state.array.shape:
+                self.follows |= places
                 self._resize(tensor, state)
                 found = True
         return found

@@ -69,6 +69,8 @@ class Findings:
         """Whether a program that may train was started."""
         self._command: tuple[int, str, int] | None = None
         """Of a program that has just failed: the line that runs it, and file and line where it failed."""
+        self._ends = False
+        """Whether the cell ends with it."""
         self.program_stop: dict[str, Any] | None = None
         """Where the first program that a cell runs would end with an error; the notebook goes on behind it."""
 
@@ -97,11 +99,14 @@ class Findings:
     def _data(self) -> AbsentData:
         return self._session.of(AbsentData)
 
-    def program_failed(self, cell: dict[str, Any], line: int, file: str, problem: BaseException) -> None:
-        """A program's error ends that program alone; it is told of at the line that runs the program."""
-        self._command = (line, Path(file).name, line_of(problem, file))
+    def program_failed(
+        self, cell: dict[str, Any], line: int, file: str, problem: BaseException, *, ends: bool = False
+    ) -> None:
+        """A program's error ends that program alone, but for one with which a cell of the shell `ends`; told at the
+        line that runs the program."""
+        self._command, self._ends = (line, Path(file).name, line_of(problem, file)), ends
         self.ended(cell, problem)
-        self._command = None
+        self._command, self._ends = None, False
 
     def ended(self, cell: dict[str, Any], problem: BaseException) -> None:
         """Keep what it means that a cell ended by an exception.
@@ -272,11 +277,13 @@ class Findings:
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
         stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
+        if self._command is not None:
+            stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}
         if self._ends_the_job(cell, problem):
             self.stop = stop
             self.is_refused = self._session.is_refusal(problem) and not is_removed(problem)
         elif self._command is not None and self.program_stop is None and self._ends_its_program(cell, problem):
-            self.program_stop = {**stop, "raised": None, "file": self._command[1], "file_line": self._command[2]}
+            self.program_stop = stop
         elif self._ends_the_job(cell, problem, told=True):
             self.stop_if_told = self.stop_if_told or stop
         if not self._has_step():  # what comes behind a training's first steps is no reason to have none
@@ -284,7 +291,7 @@ class Findings:
 
     def _ends_the_job(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:
         """Whether the notebook, run from its first cell, ends here: nothing before it was missing or passed by."""
-        goes_on = self._command is not None or cell.get("may_fail")  # behind a program of its own
+        goes_on = (self._command is not None and not self._ends) or cell.get("may_fail")  # behind a program of its own
         return not goes_on and self._ends_its_program(cell, problem, told=told)
 
     def _ends_its_program(self, cell: dict[str, Any], problem: BaseException, *, told: bool = False) -> bool:

@@ -34,7 +34,8 @@ class Programs:
     Args:
         execute: runs a script's source in a namespace: (source, file, namespace, cell, line).
         namespace: the names that a fresh one begins with.
-        failed: takes cell, line and file of a program and what it ended with; the notebook goes on, as behind `!`.
+        failed: takes cell, line and file of a program, what it ended with, and whether the cell ends with it; else the
+            notebook goes on, as behind `!`.
         helpers: that the notebook imports.
         begun: the run, and the processes that it starts.
     """
@@ -43,7 +44,7 @@ class Programs:
         self,
         execute: Callable[[str, str, dict[str, Any], int, int], None],
         namespace: Callable[[str], dict[str, Any]],
-        failed: Callable[[int, int, str, BaseException], None],
+        failed: Callable[[int, int, str, BaseException, bool], None],
         helpers: Helpers,
         begun: processes.Begun,
     ) -> None:
@@ -61,7 +62,7 @@ class Programs:
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
         self, names: dict[str, Any], kind: str, cell: int, line: int, path: str, arguments: Sequence[str],
-        folder: str, text: str, appends: bool,
+        folder: str, text: str, appends: bool, ends: bool = False,
     ) -> None:  # fmt: skip
         """One command of the notebook, whose names are `names`."""
         path, folder = _filled(path, names), _filled(folder, names)
@@ -79,7 +80,7 @@ class Programs:
                 self._execute(text, os.path.abspath(path), names, cell, line)  # noqa: PTH100
                 return
             with _standing_in(folder):
-                self._run(kind, cell, line, path, given, names)
+                self._run(kind, cell, line, path, given, names, ends=ends)
 
     def sources_of(self, asked: Started) -> list[str]:
         """The code of a program that the program starts, and of what it imports from beside it."""
@@ -118,7 +119,15 @@ class Programs:
         gc.collect()  # the process is over
 
     def _run(  # noqa: PLR0917
-        self, kind: str, cell: int, line: int, path: str, arguments: list[str], names: dict[str, Any]
+        self,
+        kind: str,
+        cell: int,
+        line: int,
+        path: str,
+        arguments: list[str],
+        names: dict[str, Any],
+        *,
+        ends: bool = False,
     ) -> int:
         """The program's exit status."""
         file = os.path.abspath(path)  # noqa: PTH100
@@ -141,12 +150,12 @@ class Programs:
             except SystemExit as problem:
                 status = 0 if problem.code is None else problem.code if isinstance(problem.code, int) else 1
                 if status and kind != "run":
-                    self._failed(cell, line, file, problem)
+                    self._failed(cell, line, file, problem, ends)
             except Exception as problem:
                 if kind == "run":
                     raise
                 status = 1
-                self._failed(cell, line, file, problem)
+                self._failed(cell, line, file, problem, ends)
                 _release(problem)
             finally:
                 linecache.cache.pop(file, None)
@@ -185,7 +194,7 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
                 # A script in `tools/` commonly adds the folder above, in words that only running it would tell.
                 roots += [added, os.path.dirname(added)]  # noqa: PTH120
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == COMMAND:
-                kind, _, _, path, _, inside, text, appends = (ast.literal_eval(one) for one in node.args)
+                kind, _, _, path, _, inside, text, appends, *_ = (ast.literal_eval(one) for one in node.args)
                 place = os.path.normpath(os.path.join(here, inside, path))  # noqa: PTH118
                 if kind == "folder":
                     here = place

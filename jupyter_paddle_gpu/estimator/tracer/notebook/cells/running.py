@@ -233,9 +233,10 @@ class CellRun:
                 self.rewriting = (*self.rewriting, Loops())
         return self._programs.started(*call_stack.place(), asked)
 
-    def _program_failed(self, cell: int, line: int, file: str, problem: BaseException) -> None:
+    def _program_failed(self, cell: int, line: int, file: str, problem: BaseException, ends: bool) -> None:
         if not self._is_over(problem):
-            self.found.program_failed(next(one for one in self.cells if one["index"] == cell), line, file, problem)
+            own = next(one for one in self.cells if one["index"] == cell)
+            self.found.program_failed(own, line, file, problem, ends=ends)
 
     def _execute(self, cell: dict[str, Any], tree: ast.Module, namespace: dict[str, Any]) -> None:
         """Run a cell; it goes on behind a statement that data keeps from running which is not here. What a statement

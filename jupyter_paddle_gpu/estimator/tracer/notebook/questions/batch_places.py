@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .batch_words import alone, speaks_of_batch, words
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
-_BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
 _SHAPED = frozenset(
     ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
@@ -75,14 +75,37 @@ def places(
     known = [*beside, *trees.values()]
     for tree in known:
         parameters.update(_parameters(tree))
-    found = [place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size, parameters)]
-    named = [place for place in found if _BATCH.search(place.name)]
+    each = (place for cell in cells for place in _in_cell(cell, trees.get(cell["index"]), size, parameters))
+    by_place: dict[tuple[int, int, int], BatchPlace] = {}
+    for place in each:
+        by_place.setdefault((place.cell, place.line, place.column), place)
+    found = list(by_place.values())
+    named = [place for place in found if speaks_of_batch(place.name)]
     named += [place for cell in cells for place in _in_commands(cell, size)]
     named += [place for path, text in (settings or {}).items() for place in _in_settings(path, text, size)]
     counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
     sizing = [place for place in found if place.name not in COUNTING]
     leading = [one for one in sizing if one.how == "literal" or _COUNT.search(one.name) or one.name in counts]
-    return named or (leading and leading + [place for place in found if place.name in COUNTING])
+    return (
+        named
+        or (leading and leading + [place for place in found if place.name in COUNTING])
+        or _only(trees, cells, size)
+    )
+
+
+def _only(trees: Mapping[int, ast.Module], cells: list[dict[str, Any]], size: int) -> list[BatchPlace]:
+    """The one number of this size, wherever it stands; of several nobody knows which."""
+    found = [
+        BatchPlace(cell["index"], one.line, one.column, one.end, "literal")
+        for cell in cells
+        if cell["index"] in trees
+        for one in alone(trees[cell["index"]], _lines(cell), size)
+    ]
+    return found if len(found) == 1 else []
+
+
+def _lines(cell: dict[str, Any]) -> list[bytes]:
+    return [line.encode() for line in cell["source"].split("\n")]
 
 
 def of_training(found: list[BatchPlace]) -> list[BatchPlace]:
@@ -151,6 +174,14 @@ def _parameters(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     """What the functions, the methods and the classes of a source are called with, by place."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
+            yield (
+                node.name,
+                [
+                    one.target.id
+                    for one in node.body
+                    if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+                ],
+            )
             for part in node.body:
                 if isinstance(part, ast.FunctionDef) and part.name == "__init__":
                     yield node.name, _called(part)
@@ -168,19 +199,23 @@ def _in_cell(
 ) -> Iterator[BatchPlace]:
     if tree is None:
         return
-    seen = set()
+    found: dict[tuple[int, int], BatchPlace] = {}
     for how, name, value in _numbers(tree, parameters):
         if isinstance(value, ast.Constant) and type(value.value) is int and value.value == size:
             place = (value.lineno, value.col_offset)
-            if place not in seen and value.end_col_offset is not None:
-                seen.add(place)
-                yield BatchPlace(cell["index"], value.lineno, value.col_offset, value.end_col_offset, how, name)
-    lines = [line.encode() for line in cell["source"].split("\n")]
+            if place not in found and value.end_col_offset is not None:
+                found[place] = BatchPlace(cell["index"], *place, value.end_col_offset, how, name)
+    lines = _lines(cell)
+    for word in words(tree, lines, size):
+        place = (word.line, word.column)
+        if place not in found or not speaks_of_batch(found[place].name):
+            found[place] = BatchPlace(cell["index"], *place, word.end, "field", word.name)
+    yield from found.values()
     for name, given in _given(tree):
         digits = str(size).encode()
         line, end = lines[given.lineno - 1], (given.end_col_offset or 1) - 1
         begin = end - len(digits)
-        if _BATCH.search(name) and line[begin:end] == digits and not line[begin - 1 : begin].isdigit():
+        if speaks_of_batch(name) and line[begin:end] == digits and not line[begin - 1 : begin].isdigit():
             yield BatchPlace(cell["index"], given.lineno, begin, end, "argument", name)
     typed = [
         (at, one) for at, begin, end in _lines_of_a_shell(tree) for one in GIVEN.finditer(lines[at - 1], begin, end)
@@ -190,7 +225,7 @@ def _in_cell(
     yield from {
         BatchPlace(cell["index"], at, *one.span(2), "argument", name): None
         for at, name, one in named
-        if _BATCH.search(name)
+        if speaks_of_batch(name)
     }
 
 
@@ -198,7 +233,7 @@ def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
     """What a script that the cell starts is given, and what a configuration holds that it writes."""
     number: Number
     for number in cell.get(NUMBERS) or ():
-        if number.value == size and _BATCH.search(re.sub(r"\W+", "_", number.name.lstrip("-"))):
+        if number.value == size and speaks_of_batch(number.name):
             default = number.value if number.column == number.end else None
             yield BatchPlace(cell["index"], number.line, number.column, number.end, "argument", number.name, default)
 
@@ -217,7 +252,7 @@ def _in_settings(path: str, text: bytes, size: int | None = None) -> Iterator[Ba
         return
     by_place: dict[tuple[int, int, int, int], str] = {}
     for one in numbers_in(text):
-        if (size is None or one.value == size) and any(_BATCH.search(key) for key in one.name.split(".")[-2:]):
+        if (size is None or one.value == size) and any(speaks_of_batch(key) for key in one.name.split(".")[-2:]):
             at = one.line, one.column, one.end, one.value
             if at not in by_place or _EVALUATES.search(by_place[at]):  # an anchor of several is the training's
                 by_place[at] = one.name
@@ -301,7 +336,7 @@ def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
 
 
 def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func)
+    called, given = _last(node.func), node.args
     if called == "add_argument":
         flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         for word in node.keywords:
@@ -310,8 +345,10 @@ def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tup
         return
     for word in node.keywords:
         yield "argument", word.arg or "", word.value
+    if called == "partial" and node.args:
+        called, given = _last(node.args[0]), node.args[1:]
     if called in parameters:
-        yield from (("argument", name, one) for name, one in zip(parameters[called], node.args, strict=False))
+        yield from (("argument", name, one) for name, one in zip(parameters[called], given, strict=False))
     if called in COUNTING:
         yield from (("literal", called, one) for one in node.args)
     if called not in parameters or called in _SHAPED:
@@ -322,11 +359,11 @@ def _leading(tree: ast.Module) -> Iterator[ast.expr]:
     """What stands where a tensor's leading dimension does, or counts the samples that one is made of."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
-            yield from _firsts(node, node.func.attr if isinstance(node.func, ast.Attribute) else _name(node.func))
+            yield from _firsts(node, _last(node.func))
 
 
-def _name(node: ast.expr) -> str:
-    return getattr(node, "id", "")
+def _last(node: ast.expr) -> str:
+    return str(getattr(node, "attr", getattr(node, "id", "")))
 
 
 def _firsts(node: ast.Call, called: str) -> Iterator[ast.expr]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.mistakes.stops import Stop
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.estimator.sources.traces import tracer_request
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
@@ -86,6 +87,22 @@ NOTEBOOKS = {
     "misspelt": ("%%writefile train.py\n" + CELL.replace(f"{ARGUMENTS.split()!r}", ""), "!python train.py --widht 300"),
     "not filled in": ("!cd sub && python train.py --width $nobody",),
     "only failing": ("%%writefile broken.py\nimport paddle\nwidth = 1 / 0", "\n!python broken.py"),
+    "ends the cell": (
+        "%%writefile broken.py\nimport numpy\nnumpy.lod('a')",
+        "%%bash\n\npython broken.py  # last",
+        CELL,
+    ),
+    "ends the cell early": (
+        "%%writefile broken.py\nimport numpy\nnumpy.lod('a')",
+        "%%bash\nset -e\npython broken.py\necho done",
+        CELL,
+    ),
+    "may fail": ("%%writefile broken.py\nimport numpy\nnumpy.lod('a')", "%%bash\npython broken.py || true", CELL),
+    "may fail before": (
+        "%%writefile broken.py\nimport numpy\nnumpy.lod('a')",
+        "%%bash\npython broken.py\necho done",
+        CELL,
+    ),
     "missing": ("import paddle\n!python nowhere.py",),
 }
 CHILD = """
@@ -161,6 +178,20 @@ def test_where_a_script_would_stop_is_told(name: str, line: int, inner: str, err
     assert inner in CELL.splitlines()[stop["file_line"] - 1]
     assert stop["error"].startswith(error)
     assert traced["not filled in"]["status"] == "needs_input"  # a shell may know that name
+
+
+def test_a_cell_of_the_shell_ends_with_its_last_program(traced: dict) -> None:
+    for name in ("ends the cell", "ends the cell early"):
+        stop = Stop(**{key: value for key, value in traced[name]["stop"].items() if key != "raised"})
+        assert (traced[name]["status"], stop.cell, stop.line, stop.ends) == ("would_stop", 1, 3, True)
+        assert (
+            stop.says(behind=False)
+            .render()
+            .startswith("What cell 2, line 3 runs would stop in broken.py, line 2: Attr")
+        )
+        assert "the job ends there" in stop.says(behind=False).hint
+    for name in ("may fail", "may fail before"):
+        assert (traced[name]["status"], traced[name]["stop"]) == ("ok", None)
 
 
 def test_a_cell_of_its_own_process_stops_where_it_stands(traced: dict) -> None:

@@ -45,7 +45,25 @@ SOURCES = {
     "name": NET + "pictures = 8\nepochs = 8\n" + LOOP.format(rows="pictures"),
 }
 
-HOW = {"drawn": "argument", "drawn by Python": "literal"}
+WORDED = {
+    "a variable of the environment": "import os\nrows = int(os.environ.get('BATCH', '8'))\n",
+    "a text of settings": "import json\nrows = json.loads('{\"rate\": 0.1, \"batch\": 8}')['batch']\n",
+    "pairs of key and value": "given = ['rate', 0.1, 'SOLVER.BATCH', 8]\nrows = dict(zip(given[::2], given[1::2]))"
+    "['SOLVER.BATCH']\n",
+    "a short option": "import argparse\nparser = argparse.ArgumentParser()\n"
+    "parser.add_argument('-b', '--batch', type=int, default=3)\nrows = parser.parse_args(['-b', '8']).batch\n",
+    "a field with a default": "from dataclasses import dataclass, field\n@dataclass\nclass Config:\n"
+    "    batch: int = field(default=8)\nrows = Config().batch\n",
+    "a dataclass by place": "from dataclasses import dataclass\n@dataclass\nclass Config:\n    rate: float = 0.1\n"
+    "    batch: int = 3\nrows = Config(0.1, 8).batch\n",
+    "a part of a function": "from functools import partial\ndef made(batch, wide):\n"
+    "    return paddle.rand([batch, wide])\nrows = partial(made, 8)(13).shape[0]\n",
+    "what a function returns": "def sized():\n    return 8\nrows = sized()\n",
+}
+"""How a program may come to its batch that no name of it is bound to as a number."""
+SOURCES |= {how: NET + text + LOOP.format(rows="rows") for how, text in WORDED.items()}
+HOW = {"drawn": "argument", "drawn by Python": "literal"} | dict.fromkeys(WORDED, "field")
+HOW |= {"what a function returns": "literal", "a dataclass by place": "argument", "a part of a function": "argument"}
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +123,7 @@ COUNTING = {
         CONTRAST.replace("paddle.arange(8))", "labels)").replace("for step", "labels = paddle.arange(8)\nfor step"),
         3,
     ),
+    "labels over several lines": (CONTRAST.replace("paddle.arange(8))", "paddle.arange(\n        8,\n    ))"), 3),
     "labels that are cast": (CONTRAST.replace("arange(8)", "arange(8).astype('int32').unsqueeze(-1)"), 3),
     "a mask beside labels": (CONTRAST.replace("(logits,", "(logits - paddle.eye(8) * 9,"), 4),
     "positions": (POSITIONS, 1),

@@ -1,0 +1,123 @@
+"""Numbers of the cells that a word beside them calls the batch's: in texts (JSON, YAML, a command line), behind a key
+(`os.environ.get("BATCH", "32")`, `["SOLVER.BATCH", 32]`), within what a name is bound to (`batch = field(default=32)`).
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
+_WORDED = re.compile(rb"""([A-Za-z_][\w.-]*)["']?\s*[:=,\s]\s*["']?(\d+)(?![\w.])""")
+_TAKES = frozenset(("int", "str", "float", "max", "min", "field", "Field", "get", "getenv", "pop", "setdefault"))
+"""Calls that give a number on which they are handed."""
+
+
+class Word(NamedTuple):
+    """A number at bytes `column` to `end` of a line, and the word for it."""
+
+    name: str
+    line: int
+    column: int
+    end: int
+
+
+def speaks_of_batch(name: str) -> bool:
+    """Whether a name, a key or an option is that of a batch's size."""
+    return _BATCH.search(re.sub(r"\W+", "_", name.lstrip("-"))) is not None
+
+
+def words(tree: ast.Module, lines: list[bytes], size: int) -> Iterator[Word]:
+    """All such numbers that are of this size."""
+    flags = dict(_flags(tree))
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(args=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+                for key, value in itertools.pairwise(parts):
+                    name = flags.get(_text(key), _text(key))
+                    if speaks_of_batch(name):
+                        yield from _number(name, value, lines, size)
+            case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)], value=value):
+                yield from _within(name, value, lines, size)
+            case ast.AnnAssign(target=ast.Name(id=name) | ast.Attribute(attr=name), value=ast.expr() as value):
+                yield from _within(name, value, lines, size)
+            case ast.keyword(arg=str(name), value=value):
+                yield from _within(name, value, lines, size)
+            case ast.Dict(keys=keys, values=values):
+                for word, value in zip(keys, values, strict=True):
+                    yield from _within(_text(word), value, lines, size)
+            case ast.Constant(value=str(text)) if any(mark in text for mark in ("\n", "{", "--")):
+                yield from _in_text(node, lines, size)
+
+
+def alone(tree: ast.Module, lines: list[bytes], size: int) -> Iterator[Word]:
+    """Every number of this size that no layer is made with: who has but one of them has the batch's."""
+    made = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", ""))[:1].isupper()
+        and isinstance(node.func, ast.Attribute)
+        for part in ast.walk(node)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and id(node) not in made:
+            yield from _number("", node, lines, size)
+
+
+def _flags(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """How a parser's option for it may be given (`-b`, `--batch`), with the name that tells."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
+            names = list(filter(None, map(_text, node.args)))
+            told = next(filter(speaks_of_batch, names), "")
+            yield from ((name, told) for name in names if told)
+
+
+def _within(name: str, value: ast.expr, lines: list[bytes], size: int) -> Iterator[Word]:
+    """`batch = int(os.getenv("N") or 32)`, `batch_size = 4 if debug else 32`."""
+    if not speaks_of_batch(name):
+        return
+    match value:
+        case ast.Constant():
+            yield from _number(name, value, lines, size)
+        case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in _TAKES:
+            for one in (*value.args, *(word.value for word in value.keywords)):
+                yield from _within(name, one, lines, size)
+        case ast.BoolOp(values=parts):
+            for one in parts:
+                yield from _within(name, one, lines, size)
+        case ast.IfExp(body=body, orelse=other):
+            yield from _within(name, body, lines, size)
+            yield from _within(name, other, lines, size)
+        case ast.NamedExpr(value=inner):
+            yield from _within(name, inner, lines, size)
+
+
+def _number(name: str, node: ast.expr, lines: list[bytes], size: int) -> Iterator[Word]:
+    """The digits of a number, or of a text that is one."""
+    if not isinstance(node, ast.Constant) or isinstance(node.value, bool) or str(node.value) != str(size):
+        return
+    if node.lineno != node.end_lineno or node.end_col_offset is None:
+        return
+    digits, within = str(size).encode(), lines[node.lineno - 1][node.col_offset : node.end_col_offset]
+    if within.count(digits) == 1:
+        column = node.col_offset + within.index(digits)
+        yield Word(name, node.lineno, column, column + len(digits))
+
+
+def _in_text(node: ast.Constant, lines: list[bytes], size: int) -> Iterator[Word]:
+    """`'{"batch_size": 32}'`, `"--batch 32"`."""
+    for number in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+        begin = node.col_offset if number == node.lineno else 0
+        end = node.end_col_offset if number == node.end_lineno else None
+        line = lines[number - 1]
+        for one in _WORDED.finditer(line, begin, len(line) if end is None else end):
+            if int(one[2]) == size and speaks_of_batch(one[1].decode()):
+                yield Word(one[1].decode(), number, *one.span(2))
+
+
+def _text(node: ast.expr | None) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
