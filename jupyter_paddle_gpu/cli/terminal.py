@@ -42,6 +42,8 @@ FAILED, USAGE, INTERRUPTED, UNREAD = 1, 2, interrupts.STATUS, 141
 """Exit statuses: refused or failed, wrongly asked; as shells give them: interrupted, nobody reads us any more."""
 
 
+RULE_COLUMNS = 100
+"""Of a rule between rows there."""
 PIPE_COLUMNS = 1000
 """Width of a drawing that no terminal shows, unless `COLUMNS` says otherwise."""
 
@@ -97,6 +99,12 @@ _LAUNCHED = (
 )
 
 
+def _unfilled(line: str) -> str:
+    """A line without the blanks, or the rule, that fill a row of any width."""
+    line = line.rstrip()
+    return line if line.strip(" ─") else line[:RULE_COLUMNS]
+
+
 def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     path = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx is not None else ""
     command = path.removeprefix(_NAME).strip()
@@ -109,6 +117,8 @@ def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     commands = vars(error).get(COMMANDS, "")
     if not command:
         hint = "See `jupyter paddle-gpu --help`."
+    if not arguments:  # the help itself is the answer
+        hint = "Begin with `jupyter paddle-gpu estimate train.ipynb`."
     if commands:
         hint = (
             "The commands are {commands}. See `jupyter paddle-gpu {command} --help`."
@@ -172,7 +182,7 @@ class TerminalFace(Face):
                 self.console.print(Group(view.rich(self.say)), crop=False)
             text = drawn.get()
             if not sys.stdout.isatty():  # rich fills rows with blanks up to the width
-                text = "".join(line.rstrip() + "\n" for line in text.splitlines())
+                text = "".join(_unfilled(line) + "\n" for line in text.splitlines())
             sys.stdout.write(text)
             sys.stdout.flush()
         self.interrupts.release()

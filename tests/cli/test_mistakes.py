@@ -70,3 +70,22 @@ def test_a_notebook_without_a_command_is_told_the_one_that_looks_at_it(cli, name
     ran = cli(name)
     assert ran.status == 2
     assert f"Did you mean 'estimate {name}'?" in ran.err
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(cli, notebook):
+    notebook("print(1)")
+    assert "Did you mean train.ipynb?" in cli("estimate", "trian.ipynb").err
+    absent = cli("submit", "other.py").err
+    assert "There is no script at" in absent and "Check the name and the folder." in absent
+
+
+def test_who_types_nothing_and_who_has_no_jobs_is_told_how_to_begin(cli):
+    assert cli().err.rstrip().endswith("Begin with `jupyter paddle-gpu estimate train.ipynb`.")
+    assert "`jupyter paddle-gpu submit train.ipynb` makes one." in cli("jobs").out
+
+
+def test_a_rule_in_a_pipe_is_as_long_as_is_read(cli, notebook):
+    notebook("import paddle", "raise ValueError('x' * 300)")
+    cli("submit", "train.ipynb", "--follow")
+    rules = [line for line in cli("jobs", "last").out.splitlines() if line and not line.strip(" ─")]
+    assert rules and max(map(len, rules)) <= 100

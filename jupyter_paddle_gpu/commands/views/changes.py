@@ -26,7 +26,7 @@ class ChangesView(View):
 
     def _lead(self, say: Speech) -> str:
         if not self.data.difference:
-            return say("The cells stay as they are.")
+            return say("Nothing is changed in it.")
         says = " · ".join(message.render(say.translate) for message in self.data.says)
         return f"{says}:" if says else ""
 

@@ -77,7 +77,9 @@ class JobsView(TableView):
 
     def lead(self, say: Speech) -> str:
         """Said where there is nothing to list."""
-        return "" if self.listed else say("There are no jobs yet.")
+        if self.listed:
+            return ""
+        return f"{say('There are no jobs yet.')}\n{say('`jupyter paddle-gpu submit train.ipynb` makes one.')}"
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import json
 import os
 import stat
@@ -131,13 +133,22 @@ def _read_bytes(path: Path, max_bytes: int) -> bytes:
             path=str(path),
         ) from None
     except (OSError, ValueError):  # ValueError: a NUL in the name
-        raise PaddleGpuError(
-            "notebook_missing",
-            "There is no notebook at {path}.",
-            hint="Check the name; a notebook that was never saved has to be saved first.",
-            status=404,
-            path=str(path),
-        ) from None
+        raise _missing(path) from None
+
+
+def _missing(path: Path) -> PaddleGpuError:
+    """There is no such file: the one beside it that may be meant, or what else helps."""
+    near: list[str] = []
+    with contextlib.suppress(OSError, ValueError):
+        beside = [one.name for one in path.parent.iterdir() if one.suffix in (".ipynb", ".py")]
+        near = difflib.get_close_matches(path.name, beside, 1)
+    hint = "Check the name; a notebook that was never saved has to be saved first."
+    if near:
+        hint = "Did you mean {name}?"
+    elif path.suffix == ".py":
+        hint = "Check the name and the folder."
+    text = "There is no script at {path}." if path.suffix == ".py" else "There is no notebook at {path}."
+    return PaddleGpuError("notebook_missing", text, hint=hint, status=404, path=str(path), name="".join(near))
 
 
 def _load_json(content: str | bytes, path: Path) -> Any:
