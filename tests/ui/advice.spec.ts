@@ -153,4 +153,7 @@ test('a number in a file of settings is shown, and the file is left alone', asyn
   await expect(difference).toContainText('+++ settings.json');
   await expect(panel.getByRole('button', { name: 'Write into the notebook' })).toBeHidden();
   expect(readFileSync(settings, 'utf-8')).toBe(text);
+  await expect(panel.getByText('settings.json itself stays as it is.')).toBeVisible();
+  await panel.getByRole('button', { name: 'Open settings.json' }).click();
+  await expect(page.locator('.jp-FileEditor .cm-content')).toContainText('"batch_size": 64');
 });

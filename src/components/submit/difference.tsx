@@ -1,7 +1,9 @@
 /** What the job's copy of the notebook has otherwise: shown before it is submitted, written into it by a click. */
 
+import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
+import type { IChangedFile } from '../../domain';
 import type { Training } from '../../models/estimate/training';
 import { Button, Note } from '../common/pieces';
 import { useApp } from '../common/context';
@@ -41,6 +43,9 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
               </Button>
             </div>
           )}
+          {changes.files.length > 0 && (
+            <Settings files={changes.files} folder={PathExt.dirname(training.source.path)} />
+          )}
         </details>
       )}
       {changes.refused.map(({ change, why }) => (
@@ -49,6 +54,41 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
     </>
   );
 }
+
+/** Files that the person's own hand changes, as other programs may read them too; each opens with a click. */
+function Settings(props: { files: readonly IChangedFile[]; folder: string }): JSX.Element {
+  const { trans, commands } = useApp();
+  const names = props.files.map(({ name }) => name);
+  // What lies elsewhere, JupyterLab may not reach.
+  const near = names.filter(name => !ABSOLUTE.test(name));
+  return (
+    <>
+      <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+        {trans.__(
+          '%1 itself stays as it is. To keep the change, type it there and save.',
+          names.join(', ')
+        )}
+      </p>
+      <div className="jp-PaddleGpu-actions">
+        {near.map(name => (
+          <Button
+            key={name}
+            onClick={() =>
+              void commands.execute('docmanager:open', {
+                path: PathExt.join(props.folder, name),
+                factory: 'Editor'
+              })
+            }
+          >
+            {trans.__('Open %1', name)}
+          </Button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+const ABSOLUTE = /^([/\\]|[A-Za-z]:)/;
 
 const LOOKS: Record<string, string | undefined> = {
   '+': 'jp-mod-added',
