@@ -114,7 +114,9 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "gpu": lambda value: f"on a GPU: {_documented(value)}",
     "flops": lambda value: f"operations: {_documented(value)}",
     "fills_zeros": lambda value: "absent gradients become zeros first",
-    "drops_wanted": lambda value: "on a GPU does not keep an operand that alone wants a gradient",
+    "drops_wanted": lambda value: (
+        "on a GPU does not keep an operand that alone wants a gradient, but in builds of Paddle that keep both"
+    ),
     "overwrites": lambda value: f"writes result {value[0] + 1} over `{value[1]}`",
     "takes_larger": lambda value: "writes its first result over the incoming gradient also where it is a row of it",
     "rests_on": lambda value: "leaves out results whose gradient of a gradient is absent",

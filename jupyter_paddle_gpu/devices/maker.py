@@ -226,6 +226,9 @@ class Maker:
         images: development images instead, where no release does.
         context: the range of memory that a process takes beside its tensors, by compute capability and CUDA version.
         communication: the same of what the library between so many of its devices keeps; none: nobody knows it.
+        keeps_factors: whether its Paddle keeps both operands of a product for the backward pass, also where one of them
+            alone wants a gradient and so only the other one is read (`multiply_fwd_func.cc`): all builds but those
+            whose devices are of the type of GPUs, or `npu`, do.
         bfloat16: compute capability from which on its cards compute in bfloat16; None: its cards' sheets say it.
         findings: what `doctor` says of a working driver.
         present: whether the machine has its driver, by files below a root.
@@ -259,6 +262,7 @@ class Maker:
     images: tuple[MakerImage, ...] = ()
     context: Callable[[Version | None, Version | None], ContextRange] = _unknown
     communication: Callable[[int], ContextRange] = _silent
+    keeps_factors: bool = False
     bfloat16: Version | None = None
     findings: Callable[[Inventory], Iterable[Message]] = _nothing_found
     present: Callable[[Path], bool] = _nowhere

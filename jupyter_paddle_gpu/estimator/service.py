@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from ..domain.what_ifs import EstimateRequest, asked_in_a_row
 from . import messages, packages, precision, scripts, trainings, unsupported
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
-from .advice.fitting import fits
+from .advice.fitting import TracedOn, fits
 from .advice.known import KnownAdvice
 from .memory.assemble import Peak, answer, cpu_peak, gpu_peak
 from .memory.calibration import Calibration, Key
@@ -150,7 +150,8 @@ class EstimateService:
             SearchFailedError: the step could not be traced at a batch size that was needed.
             PaddleGpuError: there is no interpreter to ask.
         """
-        changed = ChangedSteps(self.traces, folder, find_interpreter(facts.kernel_name), as_it_is(facts))
+        kernel = find_interpreter(facts.kernel_name)
+        changed = ChangedSteps(self.traces, folder, kernel, as_it_is(facts), accelerator=accelerator)
         steps = Steps(changed, lambda trace, asked: self.peak(trace, asked, accelerator))
         return Details(request, steps, self.settings.details_seconds).largest_batch(limit, {})
 
@@ -168,17 +169,14 @@ class EstimateService:
         """
         interpreter = find_interpreter(facts.kernel_name)
 
-        def trace(batch: int) -> Trace | None:
+        def trace(on: Accelerator, batch: int) -> Trace | None:
             asked = msgspec.structs.replace(request, batch_size=batch)
-            return answering(self.traces.trace(facts, folder, asked, interpreter, keep=False).trace)
+            return answering(self.traces.trace(facts, folder, asked, interpreter, keep=False, accelerator=on).trace)
 
         return self.fits_of(trace, request, accelerators)
 
     def fits_of(
-        self,
-        trace: Callable[[int], Trace | None],
-        request: EstimateRequest,
-        accelerators: Sequence[Accelerator],
+        self, trace: TracedOn, request: EstimateRequest, accelerators: Sequence[Accelerator]
     ) -> tuple[Fit, ...]:
         """The same for steps that are traced elsewhere, such as of live objects; `trace` gives one at a batch size."""
 
@@ -255,7 +253,7 @@ class EstimateService:
         if interpreter.paddle_version is None:
             missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
-        changed = ChangedSteps(self.traces, folder, interpreter, rewrite, seen)
+        changed = ChangedSteps(self.traces, folder, interpreter, rewrite, seen, accelerator=accelerator)
         as_written = trainings.as_written(request)
         traces: list[Trace | None] = []
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from jupyter_paddle_gpu.devices import catalogue
 from jupyter_paddle_gpu.domain.devices import Accelerator
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts, Printed
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
@@ -38,6 +39,28 @@ def folder(tmp_path):
     folder = tmp_path / "notebooks"
     folder.mkdir()
     return folder
+
+
+@pytest.mark.paddle
+def test_the_tracer_is_told_which_builds_keep_both_operands_of_a_product(service, folder):
+    """`multiply_fwd_func.cc`: Kunlun's and those with plugins but `npu` do; each is traced for itself."""
+    cards = ("Ascend 910B 64GB", "MLU370-X8 24GB", "Kunlun R300 32GB", "Enflame S60 48GB")
+    npu, mlu, kunlun, enflame = map(catalogue.find, cards)
+    service.estimate(facts("x = 1"), folder, EstimateRequest(target="gpu"))
+    worker, asked = service.traces.workers[0], []
+    original = worker.request
+
+    def request(kind, told, *arguments, **named):
+        asked.append(told.get("keeps_factors"))
+        return original(kind, told, *arguments, **named)
+
+    worker.request = request
+    for card in (CARD, npu, mlu, kunlun, enflame):
+        service.estimate(facts("x = 1"), folder, EstimateRequest(target="gpu"), card)
+    assert asked == [True], "all others of either kind are answered from memory"
+    asked.clear()
+    service.fits(facts("x = 1"), folder, EstimateRequest(target="gpu"), (CARD, npu, mlu, kunlun))
+    assert set(asked) == {None, True}
 
 
 @pytest.mark.paddle

@@ -28,5 +28,6 @@ MAKER = Maker(
         ),
     ),
     paddle=plugin("mlu", "3.3.0", "Paddle's page on Cambricon MLU"),
+    keeps_factors=True,
     standing="documented",
 )

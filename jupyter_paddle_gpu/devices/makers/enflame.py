@@ -24,5 +24,6 @@ MAKER = Maker(
         ),
     ),
     paddle=plugin("gcu", "3.3.0", "Paddle's page on Enflame GCU"),
+    keeps_factors=True,
     standing="reported",
 )

@@ -38,5 +38,6 @@ MAKER = Maker(
         packages=(Package(name="paddlepaddle-xpu", version="3.3.0", index=INDEX.format(kind="xpu-p800")),),
         source="PaddleOCR's pages on Kunlunxin XPU (P800)",
     ),
+    keeps_factors=True,
     standing="documented",
 )

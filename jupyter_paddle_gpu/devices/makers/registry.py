@@ -155,6 +155,12 @@ def load(rows: Iterable[Maker] | None = None, others: Iterable[EntryPoint] | Non
     return Makers(*plugins.registered(GROUP, Maker, BUILT_IN if rows is None else rows, others))
 
 
+def keeps_factors(accelerator: Accelerator | None) -> bool:
+    """Whether Paddle keeps both operands of a product there (`Maker.keeps_factors`); None: on the first maker's."""
+    maker = BUILT_IN[0] if accelerator is None else makers().named(accelerator.vendor)
+    return maker is not None and maker.keeps_factors
+
+
 def has_bfloat16(accelerator: Accelerator) -> bool:
     """By its sheet, or by what its maker says of all cards of its compute capability."""
     maker = makers().named(accelerator.vendor)

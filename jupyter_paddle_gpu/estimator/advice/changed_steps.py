@@ -10,6 +10,7 @@ from typing import Protocol
 import msgspec
 
 from ...domain.changes import NOTHING_SEEN, Refusal, Rewriting, Seen
+from ...domain.devices import Accelerator
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
 from ...domain.notebooks import NotebookFacts, Place
@@ -69,9 +70,17 @@ class ChangedSteps:
     """
 
     def __init__(
-        self, traces: Traces, folder: Path, interpreter: Interpreter, rewrite: Rewrite, seen: Seen = NOTHING_SEEN
+        self,
+        traces: Traces,
+        folder: Path,
+        interpreter: Interpreter,
+        rewrite: Rewrite,
+        seen: Seen = NOTHING_SEEN,
+        *,
+        accelerator: Accelerator | None = None,
     ) -> None:
         self._traces, self._folder, self._interpreter, self._rewrite = traces, folder, interpreter, rewrite
+        self._accelerator = accelerator
         self.places, self.among = seen
         self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
@@ -221,6 +230,7 @@ class ChangedSteps:
             keep=keep,
             seeks_batch=seeks,
             counts=counts,
+            accelerator=self._accelerator,
         )
 
     def _changed_one(self, trace: Trace) -> Trace:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 
+from ...devices.makers.registry import keeps_factors
 from ...domain.devices import Accelerator
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Fit
@@ -15,11 +16,13 @@ from .search import SearchFailedError, largest_batch
 
 Traced = Callable[[int], "Trace | None"]
 """The step at a batch size; None where there is none."""
+TracedOn = Callable[[Accelerator, int], "Trace | None"]
+"""The same on an accelerator."""
 HighOf = Callable[[Trace, Accelerator], int]
 """The most that the driver would show for a step on an accelerator, in bytes."""
 
 
-def fits(trace: Traced, high: HighOf, accelerators: Sequence[Accelerator], usable_share: float) -> tuple[Fit, ...]:
+def fits(trace: TracedOn, high: HighOf, accelerators: Sequence[Accelerator], usable_share: float) -> tuple[Fit, ...]:
     """The largest batch that fits on each accelerator.
 
     Args:
@@ -28,6 +31,14 @@ def fits(trace: Traced, high: HighOf, accelerators: Sequence[Accelerator], usabl
     Raises:
         PaddleGpuError: `batch_unknown` (422): the batch of this training cannot be changed, so none can be sought.
     """
+    steps: dict[bool, tuple[Traced, dict[int, Trace]]] = {}
+    for accelerator in accelerators:
+        steps.setdefault(keeps_factors(accelerator), _steps(functools.partial(trace, accelerator)))
+    return tuple(_fit(*steps[keeps_factors(one)], high, one, usable_share) for one in accelerators)
+
+
+def _steps(trace: Traced) -> tuple[Traced, dict[int, Trace]]:
+    """What traces a step where none was traced at that size, and those that were."""
     traced, traces = functools.cache(trace), dict[int, Trace]()
 
     def one(batch: int) -> Trace | None:
@@ -35,7 +46,7 @@ def fits(trace: Traced, high: HighOf, accelerators: Sequence[Accelerator], usabl
             traces[batch] = found
         return found
 
-    return tuple(_fit(one, traces, high, accelerator, usable_share) for accelerator in accelerators)
+    return one, traces
 
 
 def batched(trace: Trace | None) -> Trace | None:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...devices.makers.registry import makers
+from ...devices.makers.registry import keeps_factors, makers
 from ...domain.decoding import convert
 from ...domain.descriptions import is_description
+from ...domain.devices import Accelerator
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import BatchPlace
 from ...domain.messages import Message
@@ -115,6 +116,7 @@ class Traces:
         keep: bool = True,
         seeks_batch: bool = False,
         counts: Counts | None = None,
+        accelerator: Accelerator | None = None,
     ) -> Traced:
         """The notebook's step under a request, from memory where nothing changed.
 
@@ -122,12 +124,14 @@ class Traces:
             keep: whether it is remembered.
             seeks_batch: whether it is told where the cells may hold what sizes the batch (`Trace.batch_candidates`).
             counts: what may count the samples of a batch; which of it does is told (`Trace.counted`).
+            accelerator: the card that is meant.
         """
         elsewhere = {str((folder / one.folder / one.path).parent) for one in facts.commands if one.kind != "write"}
         states = [folder_state(Path(one)) for one in sorted(elsewhere - {str(folder)})]
         states += [tree_state(folder)] if facts.is_script else []
         asked = {**tracer_request(facts, folder, request), "alone": not keep, "elsewhere": states}
         asked |= {"seeks_batch": True} if seeks_batch else {}
+        asked |= {"keeps_factors": True} if keeps_factors(accelerator) else {}
         if counts is not None:
             lines = [(one.cell, one.line) for one in counts.places]
             asked["counts"] = {"size": counts.size, "wanted": counts.wanted, "places": lines}

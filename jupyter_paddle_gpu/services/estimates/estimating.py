@@ -192,7 +192,7 @@ class Estimating:
         accelerators = targets.several(devices, self.inventory, self.find)
         request = msgspec.structs.replace(request, target="gpu")
         estimate = self.of_trace(trace(request.batch_size), request)
-        found = self.estimator().fits_of(lambda batch: traced(trace(batch)), request, accelerators)
+        found = self.estimator().fits_of(lambda _, batch: traced(trace(batch)), request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
 
     def calibrate(self, device: str, kernel_name: str, progress: Callable[[Message], None]) -> CalibrationReport:

@@ -190,7 +190,7 @@ class Call:
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
         saved, shapes = {}, {}
-        dropped = _dropped(step, gradient) if step.rule.drops_wanted and self.runtime.target == "gpu" else None
+        dropped = _dropped(step, gradient) if step.rule.drops_wanted and not self.runtime.keeps_factors else None
         for slot in gradient.reads:
             array = self.environment.get(slot)
             if array is None:

@@ -27,6 +27,7 @@ class Tensors(Session):
         convert: mixed precision: casts the arguments of an operator.
         resize: another size of data that is asked for: the arguments of an operator that makes some.
         counted: tensors that count samples, where those of a step are to be other ones.
+        keeps_factors: whether Paddle's build for the device keeps both operands of a product.
         differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
         builds_graph: static mode is on: operators are put into a program of Paddle's own.
         in_graph: called in static mode by what is not followed in it.
@@ -44,6 +45,7 @@ class Tensors(Session):
         self.convert: Convert | None = None
         self.resize: Resize | None = None
         self.counted: Counted | None = None
+        self.keeps_factors = target == "cpu"
         self.differentiates_twice = False
         self.reads_by_brackets = self.builds_graph = False
 

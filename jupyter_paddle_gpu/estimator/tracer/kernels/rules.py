@@ -296,7 +296,7 @@ class Rule:
     fills_zeros: bool = False
     """Absent gradients become zeros first (`ops_to_fill_zero_for_empty_grads` of eager_gen.py)."""
     drops_wanted: bool = False
-    """Of two operands the one that alone wants a gradient is not kept for it by a GPU: only the other one is read."""
+    """Of two operands one that alone wants a gradient is not kept for it, but in builds that do (`keeps_factors`)."""
     overwrites: tuple[int, str] = (0, "out_grad")
     """The result that is written over an operand nothing else holds, where the gradient has an in-place twin."""
     takes_larger: bool = False

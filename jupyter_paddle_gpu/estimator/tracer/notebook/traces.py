@@ -134,6 +134,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     request = scenario.request
     runtime = Runtime(_inference, request.get("target") or "gpu")
     runtime.evaluate = real
+    runtime.keeps_factors |= bool(request.get("keeps_factors"))
     runtime.counted = _counted(request.get("counts"))
     runtime.resize = partial(resizing.arguments, runtime) if scenario.change else None
     # Known from the first forward pass on: it is what is differentiated twice.

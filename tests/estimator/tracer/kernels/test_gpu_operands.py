@@ -75,6 +75,8 @@ def peaks(run_child):
             for target in ("gpu", "cpu"):
                 sources[f"{name} {stops} {target}"] = MASKED.format(low="float16", stops=stops, product=product)
                 requests[f"{name} {stops} {target}"] = {"target": target}
+        sources[f"{name} both kept"] = MASKED.format(low="float16", stops=True, product=product)
+        requests[f"{name} both kept"] = {"target": "gpu", "keeps_factors": True}
     for low in ("float16", "bfloat16"):
         for made in ("None", *NAMED, *UNNAMED):
             sources[f"{low} {made}"] = MADE.format(low=low, made=made)
@@ -91,6 +93,7 @@ def test_a_gpu_does_not_keep_what_is_multiplied_by_a_tensor_without_gradient(pea
     dropped, kept = peaks[f"{name} True gpu"], peaks[f"{name} True cpu"]
     assert kept - dropped == pytest.approx(6 * SIZE, rel=0.05)
     assert peaks[f"{name} False gpu"] - dropped >= 5 * SIZE
+    assert peaks[f"{name} both kept"] == kept, "as the plugins' and Kunlun's builds do"
 
 
 @pytest.mark.parametrize("name", ["both", "itself"])
