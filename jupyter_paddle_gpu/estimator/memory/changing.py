@@ -53,17 +53,21 @@ def replay_orders(
     """
     if not _is_known(trace, batches):
         return ()
-    sized, steps = _sized(trace, batches, workspace), dict[Sides, Steps]()
-    for sides in batches.sides:
-        if sides not in steps:
-            steps[sides] = Steps(*sized(sides))
-    work = max(1, len(trace.storages) * len(batches.sides))
+    sized, order = _sized(trace, batches, workspace), _coming(batches)
+    steps = {sides: Steps(*sized(sides)) for sides in dict.fromkeys(order)}
+    work = max(1, len(trace.storages) * len(order))
     shuffle, found = random.Random(0).shuffle, []
-    order = list(batches.sides)
     for _ in range(max(LEAST_ORDERS, min(MOST_ORDERS, WORK // work))):
         found.append(_replayed(trace, [steps[sides] for sides in order], new()))
         shuffle(order)
     return tuple(sorted(found, key=lambda one: one.mapped))
+
+
+def _coming(batches: Batches) -> list[Sides]:
+    """The batches that are replayed: those that were looked at, and behind them the traced one where none has its
+    shape, as where a sampler's kinds are looked at apart from the batches that come next: it comes later."""
+    is_missing = not batches.assumed and batches.traced not in batches.sides
+    return [*batches.sides, *(batches.traced,) * is_missing]
 
 
 def largest(trace: Trace, workspace: Workspace) -> Sides | None:

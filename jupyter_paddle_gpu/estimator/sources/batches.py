@@ -13,19 +13,22 @@ from ..memory.changing import largest
 from ..trace import Batches, OtherStep, Trace
 
 SECONDS = 60.0
-"""A step that took longer to be reached is not traced once more."""
+"""Of the processor's time; a step that took longer to be reached is not traced once more. A busy machine takes longer
+on the clock for the same answer."""
 UNLIKE = "unlike"
 """Asks for the batch that differs most from the largest."""
 Again = Callable[[object], Trace | None]
 """Traces the program once more, with such a batch or one of these shapes."""
 
 
-def differs(trace: Trace, target: str) -> bool:
+def differs(trace: Trace, target: str, took: float) -> bool:
     """Whether a step with another batch would tell more than the traced one.
 
     On a GPU all shapes decide; on a CPU the largest batch, which is known by its bytes where only lengths change.
+
+    Args:
+        took: the processor's seconds for the trace.
     """
-    took = trace.seconds.get("cells", 0.0)
     found = [one.batches for one in (trace, *trace.others) if one.batches is not None and one.batches.other is None]
     return took < SECONDS and any(target != "cpu" or _change_samples(one) for one in found)
 

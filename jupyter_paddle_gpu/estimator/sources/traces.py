@@ -183,7 +183,7 @@ class Traces:
         traced = (
             _read(outcome) if outcome.kind == "answer" else Traced(None, (messages.about_outcome(outcome, limits),))
         )
-        if traced.trace is not None and differs(traced.trace, asked["target"]):
+        if traced.trace is not None and differs(traced.trace, asked["target"], outcome.cpu_seconds):
 
             def again(batch: object) -> Trace | None:
                 found = worker.request("trace", {**timed, "batch": batch}, folder, limits, libraries=libraries)

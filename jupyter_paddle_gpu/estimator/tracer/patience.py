@@ -8,6 +8,7 @@ something else than operations, the processor's time ends it. The clock decides 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -39,3 +40,10 @@ class Waiting:
     def is_over(self, now: int) -> bool:
         """Whether it is, behind so many operations."""
         return now >= self._until or time.process_time() >= self._ends
+
+
+def while_in_time(seconds: float, at_most: float) -> Callable[[], bool]:
+    """Whether there is time left from now on, of the processor's and of the clock's: a busy machine gets as far as an
+    idle one, unless it waits."""
+    ends, late = time.process_time() + seconds, time.monotonic() + at_most
+    return lambda: time.process_time() < ends and time.monotonic() < late

@@ -76,3 +76,15 @@ def test_one_that_computes_goes_on(clock):
             clock.now, clock.used = clock.now + 1.0, clock.used + 0.5
             time.sleep(0)
     assert not times.stopped
+
+
+def test_looking_ahead_goes_by_the_processor_and_gives_up_by_the_clock(clock):
+    """Two seconds on the clock gave three batches on a busy machine and four on an idle one."""
+    is_time = patience.while_in_time(seconds=2.0, at_most=8.0)
+    clock.now, clock.used = 7.0, 1.0
+    assert is_time()
+    clock.used = 2.0
+    assert not is_time()
+    is_time = patience.while_in_time(seconds=2.0, at_most=8.0)
+    clock.now = 15.0
+    assert not is_time(), "it waits for its data"

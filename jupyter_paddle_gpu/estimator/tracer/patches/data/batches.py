@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -24,6 +23,7 @@ from ... import call_stack
 from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
+from ...patience import while_in_time
 from ...step.batches import unlike
 from ...step.model_inputs import IMAGE_RANK
 from ...step.resizing import Resizing
@@ -41,8 +41,8 @@ ALIKE = 4
 """Batches of one shape after which no other is looked for."""
 LARGE = 1 << 20
 """Bytes of an array that holds pictures or sound, whose numbers decide nothing."""
-SECONDS = 2.0
-"""How long they may take; then those that there are speak."""
+LOOKING = {"seconds": 2.0, "at_most": 8.0}
+"""How long they may take of the processor's time, and on the clock; then those that there are speak."""
 
 LARGE_SAMPLE = 4 << 10
 """Bytes; samples above this are not copied for every place of a batch: a batch of images alone would take gigabytes."""
@@ -341,7 +341,7 @@ def of_size(loader: Any, size: int) -> Iterator[list[Any]]:
 def ahead(runtime: Tensors, loader: Any, lists: Iterator[list[Any]], *, are_samples: bool = False) -> list[Any]:
     """The next batches without their tensors, made of these indices, or of samples themselves, as many as there is room
     for; random states are then as they were."""
-    found, samples, end = list[Any](), 0, time.perf_counter() + SECONDS
+    found, samples, in_time = list[Any](), 0, while_in_time(**LOOKING)
     put_together = collated_samples if are_samples else collated_of
     with states_kept(), contextlib.suppress(Exception):  # what is wrong with a later batch the first one need not say
         for asked in itertools.islice(lists, MOST_BATCHES):
@@ -349,7 +349,7 @@ def ahead(runtime: Tensors, loader: Any, lists: Iterator[list[Any]], *, are_samp
             if samples > MOST_SAMPLES and len(found) > 1:
                 break
             found.append(_light(made(runtime, put_together(runtime, loader, asked))))
-            if time.perf_counter() > end or (len(found) == ALIKE and len(set(map(sides, found))) == 1):
+            if not in_time() or (len(found) == ALIKE and len(set(map(sides, found))) == 1):
                 break
     return found
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import time
 from collections.abc import Iterator
 from typing import Any
 
 from ....eager.tensors import Tensors
+from ....patience import while_in_time
 from ....step.resizing import Resizing
 from .. import batches
 from .assumed import made_up
@@ -41,7 +41,7 @@ def _begins_anew(data: Any) -> bool:
 
 def _lists(loader: Any, size: int) -> Iterator[list[Any]]:
     """Samples of batch after batch; the last one only where it is whole."""
-    items, end = iter(loader.dataset), time.perf_counter() + batches.SECONDS
-    in_time = itertools.takewhile(lambda _: time.perf_counter() < end, items)
+    is_time = while_in_time(**batches.LOOKING)
+    in_time = itertools.takewhile(lambda _: is_time(), iter(loader.dataset))
     while len(batch := list(itertools.islice(in_time, size or 1))) == (size or 1):
         yield batch
