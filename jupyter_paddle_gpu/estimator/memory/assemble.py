@@ -80,6 +80,7 @@ def gpu_peak(
     changing = evidence.drawn(trace)
     if changing:
         most = max(most, replay_changing(trace, _likely_workspace, setup.new), key=lambda one: one.mapped)
+    reserved, mapped = (_likely(least.reserved, most.reserved), _likely(least.mapped, most.mapped))
     orders = () if trace.batches is None else replay_orders(trace, trace.batches, _likely_workspace, setup.new)
     is_assumed = trace.batches is not None and trace.batches.assumed != ""
     if not is_assumed:
@@ -95,11 +96,12 @@ def gpu_peak(
         communication_high=between.high,
     )
     spread = calibration.predict(key, terms)
-    reserved = least.reserved + round(overheads.WORKSPACE_SHARE * (most.reserved - least.reserved))
     if orders and is_assumed:
         spread = _up_to(orders[-1], terms, spread)
     elif orders:
-        reserved, spread = _of_orders(orders, terms, spread)
+        middle = orders[len(orders) // 2]  # other batches make it no less than the largest alone
+        reserved, mapped = max(middle.reserved, reserved), max(middle.mapped, mapped)
+        spread = _of_orders(orders, terms, spread, mapped)
     logs, low, high = ((), spread.low, spread.high) if setup.arena else _ends(trace, reserved, least, terms, spread)
     terms = msgspec.structs.replace(
         terms,
@@ -131,16 +133,18 @@ def gpu_peak(
     )
 
 
-def _of_orders(orders: tuple[Reserved, ...], terms: DeviceTerms, spread: Range) -> tuple[int, Range]:
-    """(likely reserved bytes, the range) where batches of several shapes were replayed in several orders.
+def _likely(least: int, most: int) -> int:
+    return least + round(overheads.WORKSPACE_SHARE * (most - least))
 
-    The middle one is likely, the range goes to the largest. What a machine measured itself counts for more.
+
+def _of_orders(orders: tuple[Reserved, ...], terms: DeviceTerms, spread: Range, mapped: int) -> Range:
+    """The range where batches of several shapes were replayed in several orders: about what is likely `mapped`, up to
+    the largest. What a machine measured itself counts for more.
     """
-    middle = orders[len(orders) // 2]
     if spread.observations:
-        return middle.reserved, spread
-    likely = middle.mapped + spread.context + (terms.communication_low + terms.communication_high) // 2
-    return middle.reserved, msgspec.structs.replace(_up_to(orders[-1], terms, spread), likely=likely)
+        return spread
+    likely = mapped + spread.context + (terms.communication_low + terms.communication_high) // 2
+    return msgspec.structs.replace(_up_to(orders[-1], terms, spread), likely=likely)
 
 
 def _up_to(largest: Reserved, terms: DeviceTerms, spread: Range) -> Range:
