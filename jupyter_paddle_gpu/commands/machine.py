@@ -91,7 +91,7 @@ def doctor(face: Face, /, kernel: str) -> View:
 def calibrate(face: Face, /, device: str, kernel: str) -> View:
     """Measure a device here, so that estimates become narrower.
 
-    Runs some small trainings on it, which takes a minute.
+    Runs some small trainings on it, which takes some minutes.
     """
 
     def told(message: Message) -> None:

@@ -153,8 +153,8 @@ def test_a_line_that_names_a_thread_is_not_a_contributed_one(tmp_path):
     ("changes", "code"),
     [
         ({"device_ids": ()}, "nothing_to_contribute"),
-        ({"state": "running", "ended": None}, "nothing_to_contribute"),
-        ({"state": "failed", "result": {"reason": "cell_error"}}, "nothing_to_contribute"),
+        ({"state": "running", "ended": None}, "nothing_to_contribute_yet"),
+        ({"state": "failed", "result": {"reason": "cell_error"}}, "nothing_to_contribute_stopped"),
         ({"result": {"device_allocated_bytes": None, "statistics": None}}, "nothing_to_contribute_measured"),
     ],
 )

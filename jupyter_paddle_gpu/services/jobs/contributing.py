@@ -14,7 +14,7 @@ from pathlib import Path
 from ...devices import catalogue
 from ...domain.devices import Inventory
 from ...domain.errors import PaddleGpuError
-from ...domain.jobs.job import Job
+from ...domain.jobs.job import Job, JobResult
 from ...domain.measurements.gpu_logs import Figure, Foretold, GpuLog, Kind
 from ..estimates import targets
 
@@ -28,17 +28,10 @@ def facts_of(job: Job, inventory: Callable[[], Inventory], kind: Kind = "") -> G
         kind: what was trained, as its person says.
 
     Raises:
-        PaddleGpuError: `nothing_to_contribute` (409): it did not end by itself on a GPU, or nothing was measured there.
+        PaddleGpuError: `nothing_to_contribute` and what begins with it (409): it ran on the CPU, has not ended or not
+            by itself, or nothing was measured.
     """
-    result = job.result
-    if job.ended is None or result is None or result.reason not in {"succeeded", FULL} or not job.device_ids:
-        raise PaddleGpuError(
-            "nothing_to_contribute",
-            "Job {id} has no facts about a GPU: it must have run on one to its end, or until its memory was full.",
-            hint="`jupyter paddle-gpu jobs` lists the jobs with their devices.",
-            status=409,
-            id=job.id,
-        )
+    result, ended = _told(job)
     seen = result.statistics.devices if result.statistics else ()
     watched = next((one for one in seen if one.id == job.device_ids[0]), None)
     alone = watched is not None and watched.processes_peak == 1
@@ -55,7 +48,7 @@ def facts_of(job: Job, inventory: Callable[[], Inventory], kind: Kind = "") -> G
     return GpuLog(
         kind=kind,
         grade="complete" if spec.estimated_batch_size and spec.estimated_precision else "partial",
-        date=datetime.datetime.fromtimestamp(job.ended, datetime.timezone.utc).date().isoformat(),
+        date=datetime.datetime.fromtimestamp(ended, datetime.timezone.utc).date().isoformat(),
         card=_card(job, inventory),
         paddle=_version(result.paddle_version),
         cuda=_version(result.cuda_version),
@@ -70,6 +63,36 @@ def facts_of(job: Job, inventory: Callable[[], Inventory], kind: Kind = "") -> G
         exhausted=_figure(result.device_allocated_bytes) if full else None,
         foretold=_foretold(job),
     )
+
+
+def _told(job: Job) -> tuple[JobResult, float]:
+    """The result of a job that ended by itself on a GPU, and when it did."""
+    if job.ended is None:
+        raise PaddleGpuError(
+            "nothing_to_contribute_yet",
+            "Job {id} has not ended: what it takes is told then.",
+            hint="`jupyter paddle-gpu logs {id} --follow` waits for its end.",
+            status=409,
+            id=job.id,
+        )
+    if not job.device_ids:
+        raise PaddleGpuError(
+            "nothing_to_contribute",
+            "Job {id} had no GPU: there is nothing to tell of one.",
+            hint="Name a job that had: `jupyter paddle-gpu jobs` lists where each ran.",
+            status=409,
+            id=job.id,
+        )
+    if job.result is None or job.result.reason not in {"succeeded", FULL}:
+        raise PaddleGpuError(
+            "nothing_to_contribute_stopped",
+            "Job {id} stopped before its end, so that what it took says nothing of the whole training.",
+            hint="Name a job that ran to its end, or until its GPU's memory was full: `jupyter paddle-gpu jobs` lists "
+            "how each ended.",
+            status=409,
+            id=job.id,
+        )
+    return job.result, job.ended
 
 
 def write(log: GpuLog, file: Path) -> None:
