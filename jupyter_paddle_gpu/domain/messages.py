@@ -41,6 +41,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     singular: str = ""
     counted: str = ""
 
+    def filled(self, **params: Param) -> Message:
+        """The same with these values in its fields."""
+        return msgspec.structs.replace(self, params=params)
+
     def render(self, translate: Translate = untranslated) -> str:
         """The sentence in the reader's language."""
         is_one = self.singular and self.params.get(self.counted) == 1

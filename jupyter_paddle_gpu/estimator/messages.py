@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ..domain.messages import Message, Param
+from ..domain.messages import Message
 from .workers.outcomes import PADDLE_BROKEN, Outcome
 from .workers.settings import Limits
 
@@ -175,15 +175,10 @@ FIT_UNSURE = Message(
 )
 
 
-def fill(template: Message, **params: Param) -> Message:
-    """A sentence of the table with its fields."""
-    return msgspec.structs.replace(template, params=params)
-
-
 def about_unpatched(version: str, names: Iterable[str]) -> tuple[Message, ...]:
     """A note of what a version of Paddle has no place for; none where it has all of it."""
     listed = ", ".join(names)
-    return (fill(UNPATCHED, version=version, names=listed),) if listed else ()
+    return (UNPATCHED.filled(version=version, names=listed),) if listed else ()
 
 
 def about_outcome(outcome: Outcome, limits: Limits) -> Message:
@@ -192,12 +187,11 @@ def about_outcome(outcome: Outcome, limits: Limits) -> Message:
         # Nobody of ours killed it, so the kernel did, for want of memory.
         return about_outcome(msgspec.structs.replace(outcome, kind="memory"), limits)
     if outcome.kind == "error" and outcome.error.get("type") == PADDLE_BROKEN:
-        return fill(_BROKEN, reason=outcome.error.get("text", ""))
+        return _BROKEN.filled(reason=outcome.error.get("text", ""))
     if outcome.kind == "signal" and (place := _crashed_in(outcome.output)):
-        return fill(_CRASHED_IN, signal=_signal_name(outcome.number), **place)
+        return _CRASHED_IN.filled(signal=_signal_name(outcome.number), **place)
     seconds = limits.cpu_seconds if outcome.kind == "cpu" else limits.wall_seconds
-    return fill(
-        _OUTCOMES[outcome.kind],
+    return _OUTCOMES[outcome.kind].filled(
         seconds=round(seconds),
         gibibytes=round(limits.memory_bytes / 2**30, 1),
         number=outcome.number,
@@ -230,7 +224,7 @@ def about_refusals(outcome: Outcome, asked: Iterable[str] = (), *, went_on: bool
     for action, target in outcome.refused:
         if action not in told:
             first.setdefault(action, target)
-    return tuple(fill(_REFUSED[action], target=target) for action, target in first.items())
+    return tuple(_REFUSED[action].filled(target=target) for action, target in first.items())
 
 
 def _signal_name(number: int) -> str:

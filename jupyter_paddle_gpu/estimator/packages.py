@@ -6,8 +6,6 @@ notebook's own, and the answer says both.
 
 from __future__ import annotations
 
-import msgspec
-
 from ..domain.estimates import Package
 from ..domain.messages import Message
 from ..domain.notebooks import Place
@@ -99,7 +97,7 @@ def _package(module: str, parts: str, where: Place | None, *, is_needed: bool, w
         if wanted is not None and wanted != where:
             template = _FILE_USED
             params |= {"cell": wanted.cell + 1, "line": wanted.line}
-    why = msgspec.structs.replace(template, params=params)
+    why = template.filled(**params)
     return Package(module=module, install=name, where=where, is_needed=is_needed, why=why)
 
 

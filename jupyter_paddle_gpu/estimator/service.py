@@ -251,7 +251,7 @@ class EstimateService:
         except PaddleGpuError as error:
             return scanned(facts, "unsupported", error.message, messages.SCAN_ONLY)
         if interpreter.paddle_version is None:
-            missing = messages.fill(messages.NO_PADDLE, kernel=interpreter.kernel_name, python=interpreter.python)
+            missing = messages.NO_PADDLE.filled(kernel=interpreter.kernel_name, python=interpreter.python)
             return scanned(facts, "no_paddle", missing)
         changed = ChangedSteps(self.traces, folder, interpreter, rewrite, seen, accelerator=accelerator)
         as_written = trainings.as_written(request)
@@ -372,7 +372,7 @@ def _interpreter(facts: NotebookFacts) -> tuple[Interpreter, tuple[Message, ...]
         if error.code != "no_such_kernel" or facts.language != "python":
             raise
         own = find_interpreter(DEFAULT_KERNEL)
-        return own, (messages.fill(messages.OTHER_KERNEL, kernel=facts.kernel_name, used=own.kernel_name),)
+        return own, (messages.OTHER_KERNEL.filled(kernel=facts.kernel_name, used=own.kernel_name),)
 
 
 def _with_run(estimate: Estimate, facts: NotebookFacts, request: EstimateRequest) -> Estimate:

@@ -100,10 +100,10 @@ def chosen(trace: Trace, request: EstimateRequest, peak_of: Callable[[Trace], Pe
     ]
     for number, place in enumerate(trace.unreached, len(rows) + 1):
         rows.append(Training(id=str(number), model=None, batch_size=None, where=place))
-    several = (_with(SEVERAL, trainings=len(rows)),) if len(rows) > 1 and request.training is None else ()
+    several = (SEVERAL.filled(trainings=len(rows)),) if len(rows) > 1 and request.training is None else ()
     # Where the cells stop is said beside it, and nothing has to be guessed.
-    unreached = UNREACHED if trace.stop is None else msgspec.structs.replace(UNREACHED, hint=None)
-    left = (_with(unreached, cell=place.cell + 1, line=place.line) for place in trace.unreached)
+    unreached = UNREACHED if trace.stop is None else msgspec.structs.replace(UNREACHED, hint="")
+    left = (unreached.filled(cell=place.cell + 1, line=place.line) for place in trace.unreached)
     return Choice(trace=found, peak=peaks[found.id], trainings=tuple(rows), notes=(*several, *left))
 
 
@@ -133,7 +133,3 @@ def refusal(trace: Trace, asked: str) -> PaddleGpuError | None:
         return PaddleGpuError(UNREACHED.code, UNREACHED.text, hint=UNREACHED.hint or "", status=422, **where)
     ids = (*(str(number + 1) for number in range(reached)), *behind)
     return None if asked in ids else unknown(asked, ids)
-
-
-def _with(template: Message, **params: int) -> Message:
-    return msgspec.structs.replace(template, params=dict(params))

@@ -371,4 +371,4 @@ def _sentence(table: dict[str, Message], code: str, params: Mapping[str, Param])
     if template is None:
         details = ", ".join(f"{name} {value}" for name, value in params.items())
         return msgspec.structs.replace(_OTHER, params={"code": code, "details": details})
-    return msgspec.structs.replace(template, params=params)
+    return template.filled(**params)

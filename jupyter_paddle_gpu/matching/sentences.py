@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from ..domain.decisions import Need, Way
 from ..domain.devices import Device, DeviceShare
 from ..domain.messages import Message, Param
@@ -58,7 +56,7 @@ def chosen(
         told = _REMAINING if barred else _ONLY
     else:
         told = _PREFERRED.get(prefer, _FREEST)
-    return msgspec.structs.replace(told, params=params)
+    return told.filled(**params)
 
 
 _TIGHT = Message(

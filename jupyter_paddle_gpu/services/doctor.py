@@ -146,7 +146,7 @@ def _tracing(asked: Callable[[], Greeting]) -> Iterable[Check]:
     version = greeting.paddle_version
     findings = messages.about_unpatched(version, greeting.unpatched)
     if greeting.tracer_error:
-        findings = (messages.fill(messages.UNTRACED_VERSION, version=version),)
+        findings = (messages.UNTRACED_VERSION.filled(version=version),)
     for finding in findings:
         yield Check(name="tracing", ok=False, finding=finding, needed=False)
     if not findings:

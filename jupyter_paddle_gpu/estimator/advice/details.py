@@ -58,7 +58,7 @@ class Details:
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
             devices,
         )
-        late = messages.fill(messages.DETAILS_LATE, seconds=round(self._seconds), more=LONGER)
+        late = messages.DETAILS_LATE.filled(seconds=round(self._seconds), more=LONGER)
         notes = (*estimate.notes, late) if self._late else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
 

@@ -170,13 +170,13 @@ def setup(flags: Mapping[str, Value], version: str, *, room: int = 0) -> Setup:
     asked = _Asked({name.removeprefix("FLAGS_"): value for name, value in flags.items()}, names)
     notes: list[Message] = []
     if asked.number("eager_delete_tensor_gb"):
-        notes.append(_with(KEPT_LONGER, value=f"{asked.number('eager_delete_tensor_gb'):g}"))
+        notes.append(KEPT_LONGER.filled(value=f"{asked.number('eager_delete_tensor_gb'):g}"))
     strategy = asked.text("allocator_strategy") or AUTO_GROWTH
     if strategy != AUTO_GROWTH:
         return _one_chunk(asked, strategy, room, notes)
     other = next((name for name in OTHERS if asked.true(name)), None)
     if other is not None:
-        notes.append(_with(OTHER_ALLOCATOR, flag=other))
+        notes.append(OTHER_ALLOCATOR.filled(flag=other))
     small = asked.mebibytes("small_pool_size_in_mb")
     rules = Rules(
         chunk=asked.mebibytes("auto_growth_chunk_size_in_mb"),
@@ -205,7 +205,7 @@ def setup_in(release: str | None, flags: Mapping[str, Value], version: str, *, r
     differing = [found for name in names if (found := setup(flags, name, room=room)) != own]
     if not differing:
         return own
-    note = _with(OF_UNKNOWN, own=version) if release is None else _with(OF_RELEASE, release=release, own=version)
+    note = OF_UNKNOWN.filled(own=version) if release is None else OF_RELEASE.filled(release=release, own=version)
     found = own if release is None else differing[0]
     return msgspec.structs.replace(found, notes=(*found.notes, note))
 
@@ -223,9 +223,9 @@ def _one_chunk(asked: _Asked, strategy: str, room: int, notes: list[Message]) ->
     )
     if arena.first or room:
         taken = arena.first or int(arena.share * arena.room)
-        notes.append(_with(ONE_CHUNK, strategy=strategy, size=human(taken)))
+        notes.append(ONE_CHUNK.filled(strategy=strategy, size=human(taken)))
     else:
-        notes.append(_with(ONE_CHUNK_OF, strategy=strategy, percent=round(100 * arena.share)))
+        notes.append(ONE_CHUNK_OF.filled(strategy=strategy, percent=round(100 * arena.share)))
     return Setup(arena=arena, notes=tuple(notes))
 
 
@@ -254,8 +254,4 @@ class _Asked:
 def refusal(setup: Setup, wanted: int) -> tuple[Message, ...]:
     """That a limit refuses what the training would reserve, in bytes; nothing where none does."""
     limit = setup.rules.limit
-    return (_with(LIMITED, limit=human(limit), size=human(wanted)),) if 0 < limit < wanted else ()
-
-
-def _with(template: Message, **params: str | int) -> Message:
-    return Message(code=template.code, text=template.text, hint=template.hint, params=dict(params))
+    return (LIMITED.filled(limit=human(limit), size=human(wanted)),) if 0 < limit < wanted else ()

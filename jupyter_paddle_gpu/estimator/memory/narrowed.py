@@ -43,19 +43,15 @@ def narrowed(terms: DeviceTerms | None) -> tuple[Message, ...]:
         return ()
     notes = []
     if terms.jobs:
-        notes.append(BY_JOB if terms.jobs == 1 else _with(BY_JOBS, jobs=terms.jobs))
+        notes.append(BY_JOB if terms.jobs == 1 else BY_JOBS.filled(jobs=terms.jobs))
     if programs := terms.observations - terms.jobs:
-        notes.append(_with(BY_PROGRAMS, programs=programs))
+        notes.append(BY_PROGRAMS.filled(programs=programs))
     if terms.mixed_logs:
-        notes.append(_with(BY_ALL_LOGS, logs=terms.logs, mixed=terms.mixed_logs))
+        notes.append(BY_ALL_LOGS.filled(logs=terms.logs, mixed=terms.mixed_logs))
     if terms.answered:
-        notes.append(_with(BY_ANSWERS, answered=terms.answered))
+        notes.append(BY_ANSWERS.filled(answered=terms.answered))
     if terms.changing_shapes and not terms.observations:
         notes.append(CHANGING)
     if terms.orders and not terms.observations:
-        notes.append(_with(ORDERS, orders=terms.orders))
+        notes.append(ORDERS.filled(orders=terms.orders))
     return tuple(notes)
-
-
-def _with(template: Message, **params: int) -> Message:
-    return Message(code=template.code, text=template.text, hint=template.hint, params=dict(params))

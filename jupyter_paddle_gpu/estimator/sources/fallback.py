@@ -66,7 +66,7 @@ def fitted(measured: dict[int, Measured], wanted: int | None) -> tuple[Trace, tu
         peaks, batch, notes = dict(last.phases), last.batch_size, (messages.MEASURED_AS_IT_IS,)
     else:
         peaks, bent = _extrapolate(runs, batch)
-        told = messages.fill(messages.FELL_BACK, batches=", ".join(map(str, sorted(runs))), batch_size=batch)
+        told = messages.FELL_BACK.filled(batches=", ".join(map(str, sorted(runs))), batch_size=batch)
         notes = (told, messages.FIT_UNSURE) if bent else (told,)
     return _step(last, peaks, batch), notes
 

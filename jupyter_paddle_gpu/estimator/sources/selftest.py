@@ -58,7 +58,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
     if version in CHECKED or greeting.error:
         return Trust(True, unpatched)
     if greeting.tracer_error:
-        return Trust(False, (messages.fill(messages.UNTRACED_VERSION, version=version),))
+        return Trust(False, (messages.UNTRACED_VERSION.filled(version=version),))
     request: dict[str, Any] = {"cells": [{"index": 0, "source": PROGRAM}], "target": "cpu", "answers": {}}
     traced = worker.request("trace", request, folder)
     measured = worker.request("measure", {**request, "measured_batch": 8}, folder)
@@ -68,8 +68,7 @@ def examine(worker: Worker, folder: Path) -> Trust:
     found = _peak(traced.value) if traced.kind == "answer" else 0
     difference = abs(found - truth) / max(truth, 1)
     agrees = difference <= TOLERANCE
-    note = messages.fill(
-        messages.UNCHECKED_VERSION if agrees else messages.DISAGREEING_VERSION,
+    note = (messages.UNCHECKED_VERSION if agrees else messages.DISAGREEING_VERSION).filled(
         version=version,
         checked=", ".join(CHECKED),
         percent=round(100 * (TOLERANCE if agrees else difference), 1),

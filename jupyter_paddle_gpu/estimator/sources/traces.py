@@ -224,9 +224,7 @@ class Traces:
             return None
         trace, notes = found
         left_out = [name for name in LEFT_OUT if asked[name] is not None]
-        return Traced(
-            trace, (*notes, messages.fill(messages.NOT_MEASURED, names=", ".join(left_out))) if left_out else notes
-        )
+        return Traced(trace, (*notes, messages.NOT_MEASURED.filled(names=", ".join(left_out))) if left_out else notes)
 
 
 def _hangs_on_outputs(trace: Trace) -> bool:
@@ -284,4 +282,4 @@ def _read(outcome: Outcome) -> Traced:
             trace = msgspec.structs.replace(trace, host=host)
         return Traced(trace)
     except msgspec.ValidationError as error:
-        return Traced(None, (messages.fill(messages.UNREADABLE, reason=str(error)),))
+        return Traced(None, (messages.UNREADABLE.filled(reason=str(error)),))

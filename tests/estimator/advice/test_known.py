@@ -14,7 +14,7 @@ def test_advice_is_made_anew_where_what_it_hangs_on_is_another():
 
     def make():
         made.append(1)
-        note = messages.fill(messages.DETAILS_LATE, seconds=1, more=2)
+        note = messages.DETAILS_LATE.filled(seconds=1, more=2)
         return msgspec.structs.replace(plain, paddle_version=str(len(made)), notes=(note,) if late else ())
 
     known = KnownAdvice(4)
