@@ -7,8 +7,10 @@ array of zeros. What it would have set is of unknown content then.
 from __future__ import annotations
 
 import ast
+import contextlib
 import inspect
 import linecache
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import CodeType, TracebackType
@@ -57,6 +59,42 @@ def changed_behind(value: Any, problem: BaseException) -> Iterator[Change]:
         if code.co_argcount and step.tb_frame.f_locals.get(code.co_varnames[0]) is value:
             yield from _changed_in(type(value), code, code.co_name, _DEEP, step.tb_lineno)
         step = step.tb_next
+
+
+def take_given(value: Any, problem: BaseException) -> None:
+    """Run what the constructor of an object, which an error ended, would have made of its arguments alone behind that:
+    `self.backend = backend`, `if transforms: self.transforms = Compose(transforms)`."""
+    times = Counter(name for name, _ in changed_behind(value, problem))
+    step: TracebackType | None = problem.__traceback__
+    while step is not None:
+        code, given = step.tb_frame.f_code, step.tb_frame.f_locals
+        if code.co_name == "__init__" and code.co_argcount and given.get(code.co_varnames[0]) is value:
+            source = "".join(linecache.getlines(code.co_filename))
+            for names, statement in _of_arguments(source, code.co_firstlineno, step.tb_lineno):
+                if not names & vars(value).keys() and all(times[name] == 1 for name in names):
+                    with contextlib.suppress(Exception):  # of what is not here
+                        made = compile(ast.Module([statement], []), code.co_filename, "exec")
+                        exec(made, step.tb_frame.f_globals, dict(given))
+        step = step.tb_next
+
+
+@lru_cache(maxsize=256)
+def _of_arguments(source: str, first: int, line: int) -> tuple[tuple[set[str], ast.stmt], ...]:
+    """What the constructor that begins at a line binds to its object from arguments alone, behind another line."""
+    found = []
+    for method in nodes_in(source):
+        if isinstance(method, ast.FunctionDef) and first in [
+            method.lineno,
+            *(one.lineno for one in method.decorator_list),
+        ]:
+            for part in method.body:
+                of_self = [one for one in ast.walk(part) if isinstance(one, ast.Attribute)
+                           and getattr(one.value, "id", "") == method.args.args[0].arg]  # fmt: skip
+                names = {one.attr for one in of_self if isinstance(one.ctx, ast.Store)}
+                plain = isinstance(part, (ast.Assign, ast.If)) and len(of_self) == len(names)
+                if part.lineno > line and names and plain:
+                    found.append((names, part))
+    return tuple(found)
 
 
 def _changed_in(kind: type, code: CodeType, method: str, deep: int, line: int = 0) -> Iterator[Change]:

@@ -65,6 +65,43 @@ class Own(common.CommonDataset):
 Own.__module__, Own.__qualname__ = "ppcls.data.dataloader.multilabel_dataset", "MultiLabelDataset"
 """,
 )
+APART = (
+    MODULES
+    + """
+people = module("ppcls.data.dataloader.person_dataset", '''
+import os
+import numpy as np
+import paddle
+from PIL import Image
+class Market1501(paddle.io.Dataset):
+    def __init__(self, image_root, size, transforms=None):
+        self._check_before_run(image_root)
+        if transforms:
+            self.transforms = paddle.vision.transforms.Compose(transforms)
+        self.size = size
+    def _check_before_run(self, folder):
+        if not os.path.exists(folder):
+            raise RuntimeError("'{}' is not available".format(folder))
+    def __getitem__(self, index):
+        image = np.asarray(Image.open(self.images[index]).resize(self.size))
+        return self.transforms(image), self.labels[index], self.cameras[index]
+    def __len__(self):
+        return len(self.images)
+''')
+class Several(paddle.io.BatchSampler):
+    def __init__(self, people, batch_size):
+        self.batch_size, self.people = batch_size, sorted(set(people.labels))
+        self.labels = np.array(people.labels)
+    def __iter__(self):
+        for start in range(0, len(self.people) - 3, 4):
+            chosen = [np.flatnonzero(self.labels == one)[:2] for one in self.people[start : start + 4]]
+            yield np.concatenate(chosen).tolist()
+    def __len__(self):
+        return len(self.people) // 4
+data = people.Market1501("dataset/market1501", (32, 24), [paddle.vision.transforms.ToTensor()])
+"""
+    + TRAIN.replace("data, batch_size=4", "data, batch_sampler=Several(data, 8)")
+)
 SCALES = (
     MODULES
     + """
@@ -251,7 +288,7 @@ def load_pretrain_weight(model, path):
     raise RuntimeError("no network")
 """
 SOURCES = {"classes": CLASSES, "masks": MASKS, "boxes": BOXES, "several": SEVERAL, "scales": SCALES}
-SOURCES["tracked"] = TRACKED
+SOURCES.update({"tracked": TRACKED, "apart": APART})
 UNREAD_USES = {"converted": "return cv2.cvtColor(cv2.imread(path), 4)", "measured": "return cv2.imread(path).shape[0]"}
 SOURCES.update({name: UNREAD.replace("{use}", use) for name, use in UNREAD_USES.items()})
 SOURCES["person"] = PEOPLE.replace("{kind}", "KeypointTopDownBaseDataset")
@@ -259,6 +296,7 @@ SOURCES["people"] = PEOPLE.replace("{kind}", "KeypointBottomUpBaseDataset")
 SOURCES["person of old"] = SOURCES["person"].replace("gt_joints", "joints")
 SOURCES["people of old"] = SOURCES["people"].replace("gt_joints", "joints")
 INPUTS = {
+    "apart": ["float32[8, 3, 24, 32]", "int64[8]", "int64[8]"],
     "scales": ["uint8[4, 3, 24, 32]", "int64[4]"],
     "tracked": ["uint8[4, 3, 48, 48]", "int32[4, 7, 1]"],
     "classes": ["uint8[4, 3, 24, 32]", "int64[4]"],

@@ -384,9 +384,11 @@ def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
     # A batch larger than the data set is asked for as if there were data enough: schedules divide by this.
     least = 0 if session.of(Loaders).batch_size is None else 1
     try:
-        return max(int(original(loader)), least)
+        length = max(int(original(loader)), least)
     except NeededError:  # of data that is not here
         return EPOCH
+    # A sampler of the program's own finds nothing to draw from in data that is not here.
+    return length or (EPOCH if isinstance(getattr(loader, "dataset", None), UnseenData) else 0)
 
 
 def patches() -> Iterator[Patch]:

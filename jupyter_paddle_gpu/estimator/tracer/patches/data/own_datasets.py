@@ -197,6 +197,7 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
     """The data set goes on without its files: with samples where its format is known, else with nothing."""
     name = type(data_set).__name__
     if filled(data_set):
+        own_changes.take_given(data_set, problem)
         session.note("dataset_made_up", name=name)
         return
     path = names_absent_path(problem) or next(filter(_is_absent_path, _held(problem.__traceback__)), None)
@@ -207,6 +208,7 @@ def _without_files(session: Session, data_set: Any, problem: BaseException) -> N
     lost = tensors_kept(code) if isinstance(code, CodeType) else ()
     session.of(AbsentData).unmade.update(dict.fromkeys(name for name in lost if name not in vars(data_set)))
     own_changes.leave_open(data_set, own_changes.changed_behind(data_set, problem))
+    own_changes.take_given(data_set, problem)
     data_set.__class__ = _unseen(kind)
     vars(data_set)["data"] = Unseen()
 

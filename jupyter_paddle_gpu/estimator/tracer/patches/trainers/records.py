@@ -23,6 +23,8 @@ IDENTITIES = 14_455
 https://github.com/Zhongdao/Towards-Realtime-MOT, `cfg/yolov3_1088x608.cfg`)."""
 CLASSES_TRACKED = 10
 """Of VisDrone, where several classes are tracked (`ppdet/data/source/mot.py`); each has its part of the identities."""
+APART = 256
+"""People or cars of a data set that is searched: fewer than any has (CompCars 431), more than a batch draws from."""
 PEOPLE = 3
 """People of a picture with keypoints: COCO has 2.7 (https://cocodataset.org/#keypoints-2020)."""
 
@@ -151,6 +153,14 @@ def _scales(data_set: Any) -> None:
     data_set.has_crop_flag = 1
 
 
+def _retrieved(data_set: Any) -> None:
+    """Pictures of people or cars to tell apart (`person_dataset.py`, `vehicle_dataset.py`): samplers draw some of each
+    of several."""
+    data_set.images, data_set.labels = [picture()] * COUNT, [np.int64(i % APART) for i in range(COUNT)]
+    data_set.cameras, data_set.bboxes = [0] * COUNT, [[0, 0, WIDTH, HEIGHT]] * COUNT
+    data_set.num_pids, data_set.num_imgs, data_set.num_cams, data_set.has_camera = APART, COUNT, 1, False
+
+
 def _faces(data_set: Any) -> None:
     """Pictures with their person (`ppcls/data/dataloader/face_dataset.py`)."""
     data_set.samples = [[picture(), 0]] * COUNT
@@ -166,7 +176,10 @@ FORMATS = (
     Format("ppcls.data.dataloader.common_dataset.CommonDataset", _classification),
     Format("ppcls.data.dataloader.multi_scale_dataset.MultiScaleDataset", _scales),
     Format("ppcls.data.dataloader.face_dataset.AdaFaceDataset", _faces),
-)
+    *(Format(f"ppcls.data.dataloader.{kind}", _retrieved)
+      for kind in ("person_dataset.Market1501", "person_dataset.MSMT17", "vehicle_dataset.CompCars",
+                   "vehicle_dataset.VeriWild")),
+)  # fmt: skip
 _UNTOLD = frozenset(("ppcls.data.dataloader.multilabel_dataset.MultiLabelDataset",))
 """Those of which the data set alone does not say what a sample is: the labels of a picture are as many as the classes
 of the model. Their batch is asked for."""
