@@ -18,7 +18,8 @@ DISTRIBUTIONS: dict[str, str] = {
     "Bio": "biopython", "IPython": "ipython", "OpenGL": "PyOpenGL", "PIL": "pillow", "attr": "attrs",
     "bs4": "beautifulsoup4", "cv2": "opencv-python", "dateutil": "python-dateutil", "docx": "python-docx",
     "faiss": "faiss-cpu", "fastprogress": "fastprogress", "git": "GitPython", "google.protobuf": "protobuf",
-    "gym": "gym", "imblearn": "imbalanced-learn", "lightning": "lightning", "mpl_toolkits": "matplotlib",
+    "grpc": "grpcio", "gym": "gym", "hydra": "hydra-core", "imblearn": "imbalanced-learn", "lightning": "lightning",
+    "mpl_toolkits": "matplotlib",
     "nacl": "PyNaCl", "ogb": "ogb", "osgeo": "GDAL", "paddleaudio": "paddleaudio", "paddleclas": "paddleclas",
     "paddlenlp": "paddlenlp", "paddleocr": "paddleocr", "paddleseg": "paddleseg", "paddleslim": "paddleslim",
     "paddlespeech": "paddlespeech", "paddlets": "paddlets", "paddlevideo": "paddlevideo", "parl": "parl",
@@ -29,12 +30,13 @@ DISTRIBUTIONS: dict[str, str] = {
 """Distribution by module, where a name alone might be read as a file of the notebook's own or differs. From memory:
 that 25 of these names exist on PyPI was looked up, which modules their wheels hold was not."""
 NAMESAKES = frozenset((
-    "albumentations", "gensim", "gymnasium", "h5py", "imageio", "imgaug", "jieba", "joblib", "librosa", "lightgbm",
-    "lmdb", "matplotlib", "moviepy", "networkx", "nibabel", "nltk", "numba", "opencc", "pandas", "pillow", "plotly",
-    "polars", "psutil", "pyarrow", "pydicom", "pygame", "pymunk", "requests", "rich", "sacrebleu", "scipy",
-    "seaborn", "sentencepiece", "sgf", "shapely", "soundfile", "spacy", "statsmodels", "sympy", "tabulate", "tiktoken",
-    "tensorflow", "tifffile", "timm", "torch", "torchaudio", "torchvision", "tqdm", "transformers", "tushare",
-    "visualdl", "wandb", "wget", "wordcloud", "xgboost",
+    "albumentations", "colorlog", "decord", "einops", "gensim", "gymnasium", "h5py", "imageio", "imgaug", "inflect",
+    "jieba", "joblib", "jsonlines", "librosa", "lightgbm", "lmdb", "loguru", "matplotlib", "meshio", "moviepy",
+    "networkx", "nibabel", "nltk", "numba", "omegaconf", "opencc", "pandas", "pillow", "plotly", "polars", "psutil",
+    "pyarrow", "pydicom", "pygame", "pymunk", "pypinyin", "requests", "rich", "sacrebleu", "scipy", "seaborn",
+    "sentencepiece", "sgf", "shapely", "six", "soundfile", "spacy", "statsmodels", "sympy", "tabulate", "tensorflow",
+    "termcolor", "tifffile", "tiktoken", "timm", "torch", "torchaudio", "torchvision", "tqdm", "transformers",
+    "tushare", "visualdl", "wandb", "wget", "wordcloud", "xarray", "xgboost", "yacs",
 ))  # fmt: skip
 """Modules whose package has the same name."""
 

@@ -102,3 +102,17 @@ def test_files_of_the_notebooks_own_are_told_together_with_their_paths_and_the_l
     )  # fmt: skip
     assert "own_models/unet.py, own_models/parts.py" in first.why.render_hint()
     assert "“own_models.unet, own_models.parts” in cell 2, line 4" in first.why.render()
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(("call", "status"), [("agent.learn([1])", "no_package"), ("print(agent)", "no_model")])
+def test_a_library_that_lacks_a_module_may_hold_the_training(estimate, tmp_path, call, status):
+    (tmp_path / "agents_elsewhere.py").write_text("import xarray_absent, paddle\nclass Agent:\n    pass\n")
+    found = estimate(
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport paddle\nfrom agents_elsewhere import Agent",
+        f"agent = Agent()\n{call}",
+    )
+    assert (found.status, [one.module for one in found.packages if one.is_needed]) == (
+        status,
+        ["xarray_absent"] if status == "no_package" else [],
+    )

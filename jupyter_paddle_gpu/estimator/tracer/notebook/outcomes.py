@@ -124,7 +124,9 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None and run.found.program_stop is not None and not run.found.questions:
         run.found.stop = run.found.program_stop
         return _stopped(runtime, run)
-    may_train = run is not None and (run.found.trains or _may_learn_elsewhere(runtime, run))
+    may_train = run is not None and (
+        run.found.trains or run.found.lacks_its_library or _may_learn_elsewhere(runtime, run)
+    )
     if run is not None and not may_train:
         run.found.questions.clear()
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes

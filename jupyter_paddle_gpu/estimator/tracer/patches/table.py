@@ -38,7 +38,7 @@ from .data import (
 )
 from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
-from .processes import child_processes, queues, started_programs
+from .processes import child_processes, managers, queues, started_programs
 from .trainers import clips, evaluations, restored_images, text_images, weights
 
 
@@ -52,6 +52,7 @@ def table() -> Iterator[Patch]:
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, started_programs,
+        managers,
     ):  # fmt: skip
         yield from module.patches()
 

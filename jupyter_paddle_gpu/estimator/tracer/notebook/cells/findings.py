@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from ..sites import Sites
 from . import absorbing, behind, outside, stops
 
 Question = dict[str, Any]
+_LEARNS = re.compile(r"\.(learn|fit|train|pretrain|finetune)\(")
+"""Calls by which libraries train."""
 
 
 class Findings:
@@ -239,10 +242,18 @@ class Findings:
         known = settled(self.sources, {**self._data.answers, **self._data.namespace})
         return trains(reached(cells, beside, known, self._imported), self._sites)
 
+    @property
+    def lacks_its_library(self) -> bool:
+        """Whether a library that the code has train something (`agent.learn(batch)`, `solver.train()`) ended with a
+        module that is not here."""
+        lacks = any(one["why"] == "module_missing" for one in self.questions)
+        return lacks and not self.trains and any(map(_LEARNS.search, self.sources))
+
     def ask_needs(self) -> None:
         """Ask for what the step needs of data that is not here, in place of its files."""
         if not self.trains:
-            self.forget_files(hides=True)  # a lesson on data, where nothing trains, or a training elsewhere
+            if not self.lacks_its_library:
+                self.forget_files(hides=True)  # a lesson on data, where nothing trains, or a training elsewhere
             return
         needs = list(self._data.needs.values())
         if not needs:

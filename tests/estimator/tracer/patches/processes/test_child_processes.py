@@ -121,6 +121,17 @@ for step in range(9):
         rows = counter.value * int(array[1])
     loss = model(paddle.rand([rows, 5])).mean()
 """
+MANAGED = """
+import multiprocessing
+from multiprocessing import Manager
+with Manager() as manager, multiprocessing.get_context("spawn").Manager() as other:
+    found, rows, count = manager.dict(size=8), other.list([1]), manager.Value("i", 1)
+    with manager.Lock():
+        rows.append(len(found))
+    count.value += 1
+    for step in range(9):
+        loss = model(paddle.rand([found["size"] * count.value, 5])).mean()
+"""
 CASES = {
     "environments": [ENVIRONMENTS, NET, PLAY],
     "pool": [NET, POOL.format(setup="from multiprocessing import Pool\npool = Pool(8)", run="pool.map")],
@@ -138,6 +149,7 @@ CASES = {
         ),
     ],
     "shared": [NET, SHARED + UPDATE],  # as PaddleOCR's data sets share the number of their epoch
+    "managed": [NET, MANAGED + UPDATE.replace("\n    ", "\n        ")],
     "trained-alone": [NET, TRAIN, ALONE],
     "trained-together": [NET, TRAIN, TOGETHER],
 }
@@ -156,6 +168,7 @@ def traced(run_code):
         ("context", 12),
         ("executor", 12),
         ("shared", 16),
+        ("managed", 16),
         ("trained-alone", 16),
         ("trained-together", 16),
     ],
