@@ -113,6 +113,20 @@ def _cases() -> tuple[Case, ...]:
         Case("PP-YOLOE+ s", "PaddleDetection", "configs/ppyoloe/ppyoloe_plus_crn_s_80e_coco.yml", f"{DET}1"),
         Case("Mask R-CNN R50", "PaddleDetection", "configs/mask_rcnn/mask_rcnn_r50_fpn_1x_coco.yml", f"{DET}1"),
         Case("RT-DETR R18", "PaddleDetection", "configs/rtdetr/rtdetr_r18vd_6x_coco.yml", f"{DET}1", SECOND_EPOCH),
+        # Of those drawn by `benchmarks.reading.trainers` (seeds 30 and 31), the ones that a CPU trains in minutes.
+        Case("ResNet50 CutMix", "PaddleClas", clas + "DataAugment/ResNet50_Cutmix.yaml", CLAS),
+        Case("RedNet101", "PaddleClas", clas + "RedNet/RedNet101.yaml", CLAS),
+        Case("MixNet M", "PaddleClas", clas + "MixNet/MixNet_M.yaml", CLAS),
+        Case("PP-HGNet tiny", "PaddleClas", clas + "PPHGNet/PPHGNet_tiny.yaml", CLAS),
+        Case("ReID with center", "PaddleClas", "ppcls/configs/reid/strong_baseline/softmax_triplet_with_center.yaml",
+             "-o Global.device=cpu -o DataLoader.Train.sampler.batch_size=8 -o DataLoader.Train.loader.num_workers=0"),
+        Case("U-Net STARE", "PaddleSeg", "configs/unet/unet_stare_128x128_40k.yml", f"{SEG} 2"),
+        Case("MobileSeg", "PaddleSeg", "configs/mobileseg/mobileseg_mobilenetv3_cityscapes_1024x512_80k.yml",
+             f"{SEG} 2"),
+        Case("PP-MobileSeg tiny", "PaddleSeg", "configs/pp_mobileseg/pp_mobileseg_tiny_cityscapes_1024x512_80k.yml",
+             f"{SEG} 1"),
+        Case("YOLOX tiny", "PaddleDetection", "configs/yolox/yolox_cdn_tiny_300e_coco.yml", f"{DET}2"),
+        Case("PP-YOLO R18", "PaddleDetection", "configs/ppyolo/ppyolo_r18vd_coco.yml", f"{DET}2"),
         Case("YOLOv5 s", "PaddleYOLO", "configs/yolov5/yolov5_s_300e_coco.yml", f"{DET}1"),
     )  # fmt: skip
 

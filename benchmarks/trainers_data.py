@@ -24,6 +24,8 @@ DATA = (
     "PaddleOCR/train_data",
     "PaddleSeg/data/defect_data",
     "PaddleYOLO/dataset/coco",
+    "PaddleSeg/data/STARE",
+    "PaddleClas/dataset/market1501",
 )
 """Folders in the clones that hold data, and no more than data."""
 
@@ -41,6 +43,8 @@ def make_data(clones: Path) -> None:
     _voc(clones / DATA[5], noise)
     _lines(clones / DATA[6], noise)
     _pairs(clones / DATA[7], noise, 4)
+    _pairs(clones / DATA[9], noise, 2)
+    _people(clones / DATA[10] / "Market-1501-v15.09.15", noise)
 
 
 def _picture(path: Path, noise: np.random.Generator, classes: int = 0) -> None:
@@ -56,6 +60,13 @@ def _imagenet(folder: Path, noise: np.random.Generator) -> None:
             _picture(folder / mode / f"{number}.jpg", noise)
         lines = [f"{mode}/{number}.jpg {number}\n" for number in range(COUNT)]
         (folder / f"{mode}_list.txt").write_text("".join(lines))
+
+
+def _people(folder: Path, noise: np.random.Generator) -> None:
+    """Four pictures each of some people, by two cameras."""
+    for mode in ("bounding_box_train", "query", "bounding_box_test"):
+        for number in range(4 * COUNT):
+            _picture(folder / mode / f"{number % COUNT + 1:04}_c{number // COUNT % 2 + 1}s1_{number:06}_00.jpg", noise)
 
 
 def _cityscapes(folder: Path, noise: np.random.Generator) -> None:
