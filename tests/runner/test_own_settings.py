@@ -22,6 +22,9 @@ READERS = {
     "a script": "!{python} own.py",
     "a script by subprocess": "import subprocess\nprint(subprocess.run(['{python}', 'own.py'], capture_output=True, "
     "text=True, env={{}}).stdout.strip())",
+    "a process that is spawned": "import multiprocessing, runpy\n"
+    "one = multiprocessing.get_context('spawn').Process(target=runpy.run_path, args=('own.py',))\n"
+    "one.start()\none.join()",
     "a script in this process": "%run own.py",
     "what it wrote itself": "import json\njson.dump({{'batch': 8}}, open('other.json', 'w'))\n"
     "print(json.load(open('other.json'))['batch'])",

@@ -98,6 +98,11 @@ def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any)
         raise
     finally:
         tracer._has_grad = recording
+    given_back = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    if not any(isinstance(one, paddle.Tensor) for one in _flat(given_back)):
+        # eager_py_layer.cc
+        said = f"(InvalidArgument) {kind.__name__} : At least one output of `PyLayer.forward` is a `Tensor`."
+        raise runtime.refused(ValueError(said))
     if not any(wants):
         return outputs
     node = PyLayerNode(kind, context, runtime.ledger.layer)

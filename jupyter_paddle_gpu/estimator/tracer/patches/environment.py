@@ -114,6 +114,14 @@ def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwarg
         _signature(original)(*args, **kwargs)
 
 
+def _saved(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """`paddle.save(...)`: nothing is written; what is no place to write to is refused by Paddle itself."""
+    _nothing(session, original, *args, **kwargs)
+    path = kwargs["path"] if "path" in kwargs else args[1]
+    if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
+        original(*args, **kwargs)
+
+
 @functools.cache
 def _signature(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the same name that takes the same arguments and does nothing."""
@@ -201,7 +209,7 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 """Modules of trainers with a `get_path_from_url` of their own."""
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-    (inspect, "getfile", _file), (paddle, "save", _nothing), (paddle, "load", _load), (paddle.jit, "save", _nothing),
+    (inspect, "getfile", _file), (paddle, "save", _saved), (paddle, "load", _load), (paddle.jit, "save", _nothing),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
     (paddle.hapi.model.Model, "load", _model_load), (paddle.utils, "run_check", _nothing),
     (paddle.utils.install_check, "run_check", _nothing),

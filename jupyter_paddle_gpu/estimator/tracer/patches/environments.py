@@ -20,7 +20,7 @@ from ..session import Session, current
 from ..undecided.absent_data import AbsentData
 from ..undecided.needs import Need, NeededError
 from ..undecided.running_code import place
-from ..undecided.unknowns import Unknown, unknown
+from ..undecided.unknowns import UnknownReal, unknown
 from .absent_modules import AbsentModule, stands_for
 from .patch import Patch
 
@@ -140,7 +140,7 @@ class Environment:
         over = self._passed >= self._game.steps
         taken = _taken("step", 5 if self._module == "gymnasium" else 4)
         ends = (over, False) if taken == 5 else (over,)
-        return (self.observation_space.sample(), Unknown(0.0), *ends, {})
+        return (self.observation_space.sample(), UnknownReal(0.0), *ends, {})
 
     def __getattr__(self, name: str) -> Any:
         """What only shows or prepares: `render`, `seed`, `close`."""

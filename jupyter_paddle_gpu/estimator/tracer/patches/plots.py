@@ -19,7 +19,7 @@ from .patch import Patch
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 _DRAW = (
     "plot", "scatter", "bar", "barh", "hist", "hist2d", "boxplot", "violinplot", "errorbar", "fill", "fill_between",
-    "imshow", "matshow", "contour", "contourf", "pcolor", "pcolormesh", "pie", "quiver", "semilogx", "semilogy",
+    "matshow", "contour", "contourf", "pcolor", "pcolormesh", "pie", "quiver", "semilogx", "semilogy",
     "loglog", "stackplot", "stem", "step",
 )  # fmt: skip
 """Of pyplot and of axes: what takes data."""
@@ -33,9 +33,21 @@ def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwarg
     return original(*args, **kwargs) if asks_itself else Watching("matplotlib")
 
 
+def _shown(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`imshow(...)`, which refuses what has no picture's shape (`_normalize_image_array` of matplotlib's image.py)."""
+    picture = kwargs.get("X", next((one for one in args if hasattr(one, "shape")), None))
+    shape = tuple(getattr(picture, "shape", None) or ())
+    if shape and all(isinstance(size, int) for size in shape):
+        shape = shape[:-1] if len(shape) == 3 and shape[-1] == 1 else shape
+        if len(shape) != 2 and not (len(shape) == 3 and shape[-1] in {3, 4}):
+            raise session.refused(TypeError(f"Invalid shape {shape} for image data"))
+    return _nothing(session, original, *args, **kwargs)
+
+
 def patches() -> Iterator[Patch]:
     """Of pyplot, its axes and its figures, once it is there: it copies their methods."""
     pyplot = Awaited("matplotlib.pyplot")
+    yield from (Patch(owner, "imshow", _shown) for owner in (pyplot, Awaited("matplotlib.pyplot", "Axes")))
     yield from (Patch(pyplot, name, _nothing) for name in (*_DRAW, *_OF_FIGURES, "show"))
     yield from (Patch(Awaited("matplotlib.pyplot", "Axes"), name, _nothing) for name in _DRAW)
     yield from (Patch(Awaited("matplotlib.pyplot", "Figure"), name, _nothing) for name in _OF_FIGURES)

@@ -9,7 +9,7 @@ from typing import Any
 from . import made_up, variants
 from .arithmetic import Arithmetic
 from .tensor_values import is_known
-from .unknowns import PLAIN, Unknown, is_unknown, plain, unknown
+from .unknowns import PLAIN, UnknownFloat, is_unknown, plain, unknown
 
 FLOAT = "__float_of__"
 """The name under which a notebook's cells find `float_of`."""
@@ -22,7 +22,7 @@ def float_of(*args: Any) -> float:
     found = float(*args)
     given = args[0] if args else 0
     is_other = not isinstance(given, (*PLAIN, str))
-    return Unknown(found) if is_unknown(given) or (is_other and not is_known(given)) else found
+    return UnknownFloat(found) if is_unknown(given) or (is_other and not is_known(given)) else found
 
 
 class Floats(ast.NodeTransformer):

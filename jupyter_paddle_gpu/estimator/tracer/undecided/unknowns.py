@@ -1,13 +1,14 @@
 """Numbers that hang on the model and are not computed: stand-ins that know it, and say so when they decide something.
 
-They are numpy's float64, Python's int and numpy arrays to whatever takes them; what is computed from them is one of
-them again. Where one is compared in the user's code, both ways are followed (`branches`). What leaves for C and comes
-back (`math.exp`) is a plain number and decides as the stand-in.
+They are numbers of Python's or numpy's, and numpy arrays, to whatever takes them, with no more attributes than those
+have; what is computed from them is one of them again. Where one is compared in the user's code, both ways are followed
+(`branches`). What leaves for C and comes back (`math.exp`) is a plain number and decides as the stand-in.
 """
 
 from __future__ import annotations
 
 import dis
+import operator
 import sys
 import sysconfig
 from types import FrameType
@@ -50,10 +51,10 @@ def decided(stand_in: bool) -> bool:
 
 def plain(value: Any) -> Any:
     """The stand-in as what it stands in for."""
-    if isinstance(value, Unknown):
-        return float(value)
+    if isinstance(value, UnknownReal):
+        return float(value) if isinstance(value, UnknownFloat) else np.float64(value)
     if isinstance(value, UnknownInt):
-        return int.__int__(value)
+        return np.int64(value) if isinstance(value, UnknownInteger) else int.__int__(value)
     if isinstance(value, UnknownArray):
         return value.view(np.ndarray)
     if isinstance(value, (list, tuple)):
@@ -70,9 +71,9 @@ def unknown(value: Any) -> Any:
     if isinstance(value, (int, np.integer)):
         if (session := current()) is not None:
             session.assumed.add(SIZES)
-        return UnknownInt(value)
+        return UnknownInt(value) if isinstance(value, int) else UnknownInteger(value)
     if isinstance(value, (float, np.floating)):
-        return Unknown(value)
+        return UnknownFloat(value) if type(value) is float else UnknownReal(value)
     if isinstance(value, tuple):
         return tuple(map(unknown, value))
     return value
@@ -81,51 +82,51 @@ def unknown(value: Any) -> Any:
 def is_unknown(value: Any) -> bool:
     """Whether a value, or one in a list of values, is a stand-in."""
     if not isinstance(value, (list, tuple)):
-        return isinstance(value, (Unknown, UnknownInt, UnknownArray))
+        return isinstance(value, (UnknownReal, UnknownInt, UnknownArray))
     kinds = set(map(type, value))  # lists of made-up text have millions of numbers
-    if any(issubclass(kind, (Unknown, UnknownInt, UnknownArray)) for kind in kinds):
+    if any(issubclass(kind, (UnknownReal, UnknownInt, UnknownArray)) for kind in kinds):
         return True
     return any(issubclass(kind, (list, tuple)) for kind in kinds) and any(map(is_unknown, value))
 
 
-def _arithmetic(kind: type, name: str) -> Any:
-    own = getattr(kind, name)
+def _arithmetic(name: str, *, is_reflected: bool = False) -> Any:
+    compute = getattr(operator, name)
 
     def method(self: Any, *others: Any) -> Any:
         if not all(isinstance(other, PLAIN) for other in others):
             return NotImplemented
-        return unknown(own(_base(kind, self), *map(plain, others)))
+        given = [plain(self), *map(plain, others)][:: -1 if is_reflected else 1]
+        with np.errstate(all="ignore"):
+            try:
+                found = compute(*given)
+            except ArithmeticError:  # the number that this one stands for need not end the program
+                if not isinstance(self, UnknownReal):
+                    raise
+                found = float(compute(*map(np.float64, given)))
+        return unknown(found)
 
-    method.__name__ = name
     return method
 
 
-def _comparison(kind: type, name: str) -> Any:
-    own = getattr(kind, name)
+def _comparison(name: str) -> Any:
+    compare = getattr(operator, name)
 
     def method(self: Any, other: Any) -> Any:
         if not isinstance(other, PLAIN):
             return NotImplemented
-        found = own(_base(kind, self), plain(other))
+        found = compare(plain(self), plain(other))
         return unknown(found) if isinstance(found, np.ndarray) else decided(bool(found))
 
-    method.__name__ = name
     return method
 
 
-def _base(kind: type, value: Any) -> Any:
-    return np.float64(value) if kind is np.float64 else kind(value)
+_UNARY = ("neg", "pos", "abs")
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+_COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 
 
-_UNARY = ("__neg__", "__pos__", "__abs__")
-_BINARY = tuple(
-    f"__{side}{name}__" for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow") for side in ("", "r")
-)
-_COMPARISONS = ("__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__")
-
-
-class Unknown(np.float64):
-    """A floating point number that is not known."""
+class UnknownReal(np.float64):
+    """A floating point number of numpy's that is not known."""
 
     __hash__ = np.float64.__hash__
 
@@ -141,28 +142,60 @@ class Unknown(np.float64):
         return unknown(round(float(self), digits) if digits is not None else round(float(self)))
 
     def item(self, *_: Any) -> Any:
-        """Itself: a Python number."""
-        return self
+        """The number as Python's."""
+        return UnknownFloat(float(self))
+
+
+class UnknownFloat(UnknownReal):
+    """A floating point number of Python's that is not known; C alone takes it for one of numpy's."""
+
+    __hash__ = np.float64.__hash__
+    __iter__ = None
+
+    def __getitem__(self, _: Any) -> Any:
+        raise TypeError("'float' object is not subscriptable")
+
+
+def _lacking(name: str) -> Any:
+    def get(self: Any) -> Any:
+        problem = AttributeError(f"'float' object has no attribute {name!r}")
+        problem.name, problem.obj = name, plain(self)
+        raise problem
+
+    return property(get)
+
+
+for _name in {name for name in dir(np.float64) if not name.startswith("__")} - set(dir(float)):
+    setattr(UnknownFloat, _name, _lacking(_name))
 
 
 class UnknownInt(int):
-    """A whole number that is not known."""
+    """A whole number of Python's that is not known."""
 
     __hash__ = int.__hash__
 
     def __bool__(self) -> bool:
         return decided(int.__int__(self) != 0)
 
-    def item(self, *_: Any) -> Any:
-        """Itself: a Python number."""
-        return self
+
+class UnknownInteger(UnknownInt):
+    """A whole number of numpy's that is not known."""
+
+    __hash__ = int.__hash__
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(np.int64(self), name)
+        return (lambda *given, **named: unknown(found(*given, **named))) if callable(found) else unknown(found)
 
 
-for _kind, _base_kind in ((Unknown, np.float64), (UnknownInt, int)):
-    for _name in (*_UNARY, *_BINARY):
-        setattr(_kind, _name, _arithmetic(_base_kind, _name))
+for _kind in (UnknownReal, UnknownInt):
+    for _name in _UNARY:
+        setattr(_kind, f"__{_name}__", _arithmetic(_name))
+    for _name in _BINARY:
+        setattr(_kind, f"__{_name}__", _arithmetic(_name))
+        setattr(_kind, f"__r{_name}__", _arithmetic(_name, is_reflected=True))
     for _name in _COMPARISONS:
-        setattr(_kind, _name, _comparison(_base_kind, _name))
+        setattr(_kind, f"__{_name}__", _comparison(_name))
 
 
 class UnknownArray(np.ndarray):

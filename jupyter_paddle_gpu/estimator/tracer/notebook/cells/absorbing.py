@@ -155,10 +155,18 @@ def is_of_types(problem: BaseException) -> bool:
 @lru_cache(maxsize=256)
 def _raised_for_types(file: str) -> frozenset[int]:
     """The lines of a file that raise right behind a question for the type of something:
-    `if isinstance(rate, LRScheduler): raise RuntimeError(...)`."""
-    choices = [node for node in nodes("".join(linecache.getlines(file))) if isinstance(node, ast.If)]
+    `if isinstance(rate, LRScheduler): raise RuntimeError(...)`, or with the type in their words."""
+    tree = nodes("".join(linecache.getlines(file)))
+    choices = [node for node in tree if isinstance(node, ast.If)]
     raised = [one for node in choices if _asks_for_type(node.test) for one in [*node.body, *node.orelse]]
+    raised += [one for one in tree if isinstance(one, ast.Raise) and one.exc is not None and _tells_a_type(one.exc)]
     return frozenset(one.lineno for one in raised if isinstance(one, ast.Raise))
+
+
+def _tells_a_type(said: ast.expr) -> bool:
+    """Whether the words of an error name the type that something has: `f"..., but got {type(path)}"`."""
+    calls = (node for node in ast.walk(said) if isinstance(node, ast.Call))
+    return any(isinstance(one.func, ast.Name) and one.func.id == "type" for one in calls)
 
 
 def _asks_for_type(test: ast.expr) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import linecache
 import re
+import traceback
 from collections.abc import Iterable, Iterator
 from types import ModuleType, TracebackType
 from typing import TypeAlias
 
+import numpy as np
 import paddle
 
 from ... import call_stack
@@ -131,8 +134,10 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return _OF_NUMBER.search(str(problem)) is None
     if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem):
         return True
-    if isinstance(problem, TypeError):
-        return is_miscalled(problem)
+    if _is_of_values(problem) or (isinstance(problem, TypeError) and not is_miscalled(problem)):
+        return _is_by_type(problem) and _is_settled(problem, sources)
+    if isinstance(problem, TypeError) or stops.is_by_sizes(problem):
+        return True
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
     return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))
@@ -148,6 +153,39 @@ def given(problem: BaseException) -> list[list[int]]:
     held = [value for one in steps for value in one.tb_frame.f_locals.values()]
     each = [part for value in held for part in (value if isinstance(value, (list, tuple)) else [value])]
     return [list(part.shape) for part in each if isinstance(part, paddle.Tensor)]
+
+
+def _is_by_type(problem: BaseException) -> bool:
+    """Whether something of a type that rounds do not change is used as what it is not: `"loss " + loss.item()`."""
+    *_, (frame, _) = traceback.walk_tb(problem.__traceback__)
+    file = frame.f_code.co_filename
+    is_elsewhere = "site-packages" in file and not file.startswith(call_stack.PADDLE)
+    return not is_elsewhere and _OF_STAND_INS.search(str(problem)) is None
+
+
+def _is_settled(problem: BaseException, sources: Iterable[str]) -> bool:
+    """Whether the lines that end by it name nothing that is bound in some rounds of a loop alone: a later round may
+    make it something else (`if loss < best: kept = net.state_dict()`)."""
+    loops = [node for source in sources for node in nodes(source) if isinstance(node, _LOOPS)]
+    chosen = [part for loop in loops for one in ast.walk(loop) if isinstance(one, ast.If) for part in ast.walk(one)]
+    late = {str(getattr(one, "id", getattr(one, "attr", ""))) for one in chosen if hasattr(one, "ctx")
+            and isinstance(one.ctx, ast.Store)}  # fmt: skip
+    steps = traceback.walk_tb(problem.__traceback__)
+    lines = [linecache.getline(frame.f_code.co_filename, line) for frame, line in steps]
+    return late.isdisjoint(_WORD.findall(" ".join(lines)))
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_OF_STAND_INS = re.compile(r"NoneType|Watching|Unseen|Absent|Awaited")
+"""What is not yet there, or stands for something that the program only looks at."""
+
+
+def _is_of_values(problem: BaseException) -> bool:
+    """Whether an array, a number, a text or a list lacks an attribute: `loss.item().numpy()`."""
+    return isinstance(problem, AttributeError) and isinstance(getattr(problem, "obj", None), _VALUES)
+
+
+_VALUES = (np.ndarray, np.generic, int, float, str, list, dict, tuple, set)
 
 
 def _is_known(problem: AttributeError) -> bool:

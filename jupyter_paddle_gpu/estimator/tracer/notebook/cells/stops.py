@@ -45,6 +45,14 @@ _BY_DIMENSIONS = re.compile(
 )
 """What numpy says of an index, an operand or a condition that has the wrong number of dimensions or of elements,
 whatever its numbers are."""
+_BY_SIZES = re.compile(
+    r"out of bounds for array of dimension|operands could not be broadcast together|could not broadcast input array|"
+    r"cannot reshape array of size|shapes .* not aligned|matmul: Input operand|axes don't match array|"
+    r"only (length-1|size-1|0-dimensional) arrays can be converted|can only convert an array of size 1|"
+    r"input arrays? .*(must|dimension)|inhomogeneous shape|size not equal to one|"
+    r"Unknown format code|Invalid format specifier|not allowed in .* format"
+)
+"""What numpy says of shapes that do not go together, and Python of a type that cannot be written in a format."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _ONLY_ON_GPUS = re.compile(
@@ -85,7 +93,8 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_apart = session.of(AbsentModules).modules or passed_by
     if only_on_gpus(problem, session) or is_resized or (is_apart and not is_certain(problem, session, told=told)):
         return False
-    is_of_shapes = session.is_refusal(problem) or is_unpacked(problem)
+    is_of_arrays = is_by_dimensions(problem) or is_by_sizes(problem)
+    is_of_shapes = session.is_refusal(problem) or is_unpacked(problem) or is_of_arrays
     assumed = session.assumed - {SELECTED} if told else session.assumed
     assumed = assumed & {CUT} if told and is_of_shapes else assumed
     is_sized = assumed.isdisjoint((SIZES, SELECTED, CUT))
@@ -98,7 +107,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if is_outer and not (is_typed or is_removed(problem)):
         return False
     is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem)
-    if is_typed or is_certain_kind or (is_sized and _BY_DIMENSIONS.search(str(problem))):
+    if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
     is_through = not session.of(StepWatch).trainings  # what a training that was left has collected is cut short
     # No word that a program looks up is in a published data set, which is known by its shapes.
@@ -157,6 +166,11 @@ def is_by_dimensions(problem: BaseException) -> bool:
     return isinstance(problem, (IndexError, ValueError)) and _BY_DIMENSIONS.search(str(problem)) is not None
 
 
+def is_by_sizes(problem: BaseException) -> bool:
+    """Whether arrays do not go together by their shapes, or a format is none of a type, whatever the numbers are."""
+    return isinstance(problem, (IndexError, ValueError)) and _BY_SIZES.search(str(problem)) is not None
+
+
 def is_unpacked(problem: BaseException) -> bool:
     """Whether there are more or fewer values than names."""
     return isinstance(problem, ValueError) and _UNPACKED.match(str(problem)) is not None
@@ -190,7 +204,8 @@ def meant(problem: BaseException) -> str:
             names |= set(vars(builtins)) if len(str(name)) > _SHORT else set()
     if not isinstance(name, str):
         return ""
-    spelled = {one.lower(): one for one in names if one.startswith("_") == name.startswith("_")}
+    likest = sorted(names, key=lambda one: difflib.SequenceMatcher(None, name, one).ratio())
+    spelled = {one.lower(): one for one in likest if one.startswith("_") == name.startswith("_")}
     near = difflib.get_close_matches(name.lower(), spelled, n=1, cutoff=_NEAR)
     return f". Did you mean: '{spelled[near[0]]}'?" if near else ""
 

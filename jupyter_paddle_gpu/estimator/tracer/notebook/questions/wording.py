@@ -95,9 +95,13 @@ def address(problem: BaseException) -> str | None:
     return None if url is None else str(url)
 
 
-_STAND_FOR = {"'Unknown'": "'float'", "'Draw'": "'float'", "'UnknownInt'": "'int'", "'UnknownArray'": "'numpy.ndarray'"}
-"""Types of stand-ins for numbers, as Python names them, and what a job has in their place."""
-_STAND_INS = re.compile("|".join(_STAND_FOR))
+_STAND_FOR = {
+    "UnknownReal": "numpy.float64", "UnknownFloat": "float", "Draw": "float", "UnknownInt": "int",
+    "UnknownInteger": "numpy.int64", "UnknownArray": "numpy.ndarray", "Fed": "paddle.base.libpaddle.DenseTensor",
+    "Object of type UnknownArray": "Object of type ndarray",
+}  # fmt: skip
+"""Types of stand-ins, as Python names them, and what a job has in their place."""
+_STAND_INS = re.compile(rf"\b({'|'.join(sorted(_STAND_FOR, key=len, reverse=True))})\b")
 
 
 def said(problem: BaseException) -> str:

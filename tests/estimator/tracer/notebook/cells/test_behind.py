@@ -113,6 +113,27 @@ FAULTS = {
         EPOCHS + "    for x, y, z in test:\n        net(x)\n",
         "ValueError: not enough values to unpack (expected 3, got 2)",
     ),
+    "a picture of no picture's shape": (
+        ONE + CELL + "import matplotlib.pyplot as plt\nplt.imshow(np.zeros([3, 8, 8]))\n",
+        "TypeError: Invalid shape (3, 8, 8) for image data",
+    ),
+    "a place to save that is none": (
+        ONE + CELL + "paddle.save('net.pdparams', net.state_dict())\n",
+        "ValueError: only supports saving objects to file and `BytesIO`, but got",
+    ),
+    "a number that is written as JSON": (
+        ONE + CELL + "import json\nprint(json.dumps({'loss': loss.numpy()}))\n",
+        "TypeError: Object of type ndarray is not JSON serializable",
+    ),
+    "an attribute of a number": (
+        ONE + CELL + "print(loss.item().numpy())\n",
+        "AttributeError: 'float' object has no attribute 'numpy'",
+    ),
+    "a class for an object": (
+        ONE + CELL + "with paddle.no_grad:\n    pass\n",
+        "TypeError: 'type' object does not support the context manager protocol",
+    ),
+    "a format of another type": (ONE + "print(f'{i} {loss.item():d}')\n", "ValueError: Unknown format code 'd'"),
     "a last batch of a fixed size": (
         "h = paddle.zeros([16, 3])\nfor x, y in train:\n    F.cross_entropy(net(x) + h, y).backward()\n"
         "    opt.step()\n    opt.clear_grad()\n",
@@ -135,6 +156,9 @@ RUNS = {
     "what the only loop has kept": ONE
     + "assert len(kept) == 40\nprint(kept[39], np.array(kept).reshape(40, 1)[:, 0])\n"
     "paddle.to_tensor(kept).reshape([40]), paddle.concat([paddle.ones([2, 3])] * len(kept)).reshape([80, 3])\n",
+    "of another type in a late round": "best, kept = 0, 9.0\n"
+    + ONE.replace("kept", "losses")
+    + "    if i == 39: best, kept = {'step': i}, losses\nprint(best['step'], kept.index(losses[3]))\n",
     "bound in the last round": ONE + "    if i == 39:\n        last = loss\nprint(last.numpy())\n",
     "left by its own condition": ONE + "    if i == 20: break\nelse:\n    unknown()\nprint(np.stack(kept)[20])\n",
     "a callback": FIT.format(said="self.last, self.model.evaluate(test, verbose=0)"),
