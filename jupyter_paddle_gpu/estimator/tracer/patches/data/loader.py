@@ -7,6 +7,7 @@ with those shapes. Workers and threads are not started.
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Sized
 from functools import partial
 from typing import Any
@@ -39,7 +40,7 @@ from .ahead.assumed import made_up
 from .ahead.published import of_mean
 from .ahead.streams import largest_of_stream
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, look_at_last, made
-from .loaders import InStep, Loaders
+from .loaders import InStep, Loaders, is_cycled
 from .own_datasets import gives_one
 
 EPOCH = 64
@@ -73,8 +74,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     if size:
         loaders.take_size(runtime, loader, size, text)
     _note_workers(runtime, loader, batch)
-    if isinstance(batch, (np.ndarray, paddle.Tensor)):
-        # `_restore_batch` of Paddle's `dataloader/flat.py` then makes a cycle of references around each batch.
+    if isinstance(batch, (np.ndarray, paddle.Tensor)):  # `_restore_batch` (`dataloader/flat.py`) makes a reference cycle
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
     ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
@@ -93,6 +93,8 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         try:
             loaders.given[id(loader)] = loaders.given.get(id(loader), 0) + 1
             loaders.begun[id(loader)] = before
+            if number + len(ahead) >= count and is_cycled(sys._getframe()):  # noqa: SLF001
+                del ahead[max(0, count - 1 - number) :]
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
             if number + 1 + len(ahead) < count and not watch.is_leaving:

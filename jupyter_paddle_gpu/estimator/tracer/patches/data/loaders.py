@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,14 @@ HALF: Assumed = "half"
 TEXTS: Assumed = "texts"
 LEFT = "batches_left"
 """The note on batches that stay with each epoch."""
+
+
+def is_cycled(frame: FrameType) -> bool:
+    """Whether `itertools.cycle` reads what the generator of this frame gives: it keeps all of it, so that what was read
+    ahead and what was given are together never more than one pass has. Elsewhere as many batches stand ahead as at the
+    beginning of the next pass, where most do."""
+    cycles = [one for one in gc.get_objects() if type(one) is itertools.cycle]
+    return any(getattr(one, "gi_frame", None) is frame for one in gc.get_referents(*cycles))
 
 
 class InStep(NamedTuple):

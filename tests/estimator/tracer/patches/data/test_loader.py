@@ -45,7 +45,24 @@ def script(options: str = "", sample: str = "sample", count: int = 80, before: s
     return HEAD.format(sample=sample) + before + TRAIN.format(count=count, options=options)
 
 
+STEP = """    time.sleep(0.1)
+    loss = model(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+CYCLED = "import itertools\nbatches = itertools.cycle(paddle.io.DataLoader(Data(24), batch_size=4))\n"
+BESIDE = """
+import itertools
+few, many = paddle.io.DataLoader(Data(12), batch_size=4), paddle.io.DataLoader(Data(80), batch_size=4)
+for (x, y), (other, _) in zip(itertools.cycle(few), many):
+    x = x + other
+"""
+
+
 SOURCES = {
+    "cycled": HEAD.format(sample="sample") + CYCLED + "for step in range(9):\n    x, y = next(batches)\n" + STEP,
+    "cycled-beside": HEAD.format(sample="sample") + BESIDE + STEP,
     "plain": script(),
     "of-tensors": script(sample="paddle.to_tensor(sample)"),
     "one-asked-ahead": script(", prefetch_factor=1"),
