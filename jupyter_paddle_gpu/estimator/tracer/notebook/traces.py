@@ -153,6 +153,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
     runtime.before_call = watch.check
     if run is not None and run.trainings is not None:
         run.trainings.step = partial(step_kept, runtime, request)
+        run.trainings.may_grow = lambda: watch.garbage.is_growing
         watch.ended, watch.is_wanted = run.trainings.ended, run.trainings.is_wanted
     accumulation = max(1, request.get("accumulation") or 1)
     runtime.put(

@@ -37,6 +37,9 @@ class Trainings:
         self.is_over = False
         """Whether the program ended with a training that is kept."""
 
+        self.may_grow: Callable[[], bool] = lambda: False
+        """Whether a later round may take more than those that were seen, though this one does not."""
+
     def __len__(self) -> int:
         return len(self._results)
 
@@ -80,7 +83,7 @@ class Trainings:
                 grew = size > self._sizes[number]
                 if grew:
                     self._results[number], self._sizes[number] = {**result, "where": known["where"]}, size
-                return is_there and not grew
+                return is_there and not grew and not self.may_grow()
         self._results.append(result)
         self._marks.append(mark)
         self._sizes.append(size)

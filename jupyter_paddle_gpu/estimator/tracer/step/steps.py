@@ -7,7 +7,7 @@ in a row are asked for: in the second one gradients, optimizer state and Python'
 
 from __future__ import annotations
 
-import gc
+import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +22,7 @@ from ..patience import Patience, Waiting
 from . import periods
 from .changes import Changes, parameters, plain
 from .deadline import Deadline
+from .garbage import Garbage
 from .gradients import Gradients
 from .kept import Kept
 from .layers import LayerPaths
@@ -72,7 +73,8 @@ class StepWatch:
         self._depth = 0
         self.known: weakref.WeakSet[Any] = weakref.WeakSet()
         self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        """The number of each optimizer, from 1."""
+        """The number of each optimizer, from 1: those that are gone have theirs for good."""
+        self._numbers = itertools.count(1)
         self.evaluates = evaluates
         """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
         self.probe = probe
@@ -90,7 +92,7 @@ class StepWatch:
         """Whether the probe is to look at the training that comes now."""
         self.trainings = 0
         """Trainings that have ended."""
-        self.rest = Rest()
+        self.rest, self.garbage = Rest(), Garbage()
         self._passages = Passages()
         self._left: Passage | None = None
         self._more: Waiting | None = None
@@ -166,7 +168,7 @@ class StepWatch:
         if optimizer in self._made:
             return
         self.known.add(optimizer)
-        self._made[optimizer] = len(self._made) + 1
+        self._made[optimizer] = next(self._numbers)
         for parameter in parameters(optimizer):
             count_as_parameter(parameter)
 
@@ -175,15 +177,10 @@ class StepWatch:
         self._gives_up = self._gives_up or ASKED.begins(self.runtime.ledger.now)
 
     def backward_begins(self, losses: list[Any]) -> None:
-        """A backward pass is about to run.
-
-        Before the first one young garbage is collected, as Python does by itself within a real training's first steps:
-        recurrent layers are in cycles of references, so that one which was only tried out outlives its name. What has
-        outlived the collection behind another chapter is left, as Python leaves it for long.
-        """
+        """A backward pass is about to run."""
         self.runtime.of(StaticGraphs).check()
         if not self.gradients.passes:
-            gc.collect(1)
+            self.garbage.training_begins(self._made, is_first=not self.trainings)
         self.gradients.passed()
         self.kept.passed(losses)
         if self.probe is not None and self.is_wanted() and self.probe.backward():
@@ -316,7 +313,7 @@ class StepWatch:
 
     def enter(self, passage: Passage) -> Passage:
         """The program comes to a loop, or a call, that may hold a training."""
-        passage.made, passage.updates = len(self._made), self.updates
+        passage.made, passage.updates = max(self._made.values(), default=0), self.updates
         self._passages.enter(passage)
         return passage
 

@@ -74,7 +74,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     if size:
         loaders.take_size(runtime, loader, size, text)
     _note_workers(runtime, loader, batch)
-    if isinstance(batch, (np.ndarray, paddle.Tensor)):  # `_restore_batch` (`dataloader/flat.py`) makes a reference cycle
+    if isinstance(batch, (np.ndarray, paddle.Tensor)):  # `_restore_batch` (`dataloader/flat.py`) makes cycles of them
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
     ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
@@ -93,7 +93,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         try:
             loaders.given[id(loader)] = loaders.given.get(id(loader), 0) + 1
             loaders.begun[id(loader)] = before
-            if number + len(ahead) >= count and is_cycled(sys._getframe()):  # noqa: SLF001
+            if number + len(ahead) >= count and is_cycled(sys._getframe()):
                 del ahead[max(0, count - 1 - number) :]
             yield _as_tensors(runtime, batch, loader)
         except GeneratorExit:
