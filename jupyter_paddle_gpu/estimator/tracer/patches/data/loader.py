@@ -84,8 +84,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         passing = _few(runtime, loader, count, batch) if watch.rest.is_on else _whole_pass(runtime, loader, size, batch)
         yield from passing
         return
-    rest = _short(watch.rest, loader, size)
-    began = changes.attempts
+    rest, began = _short(watch.rest, loader, size), changes.attempts
     for number in itertools.count():
         if number >= count and not changes.wants_more(began, number // count):
             break
