@@ -1,4 +1,5 @@
-"""Whether a notebook evaluates and may keep what comes out of it, wherever its functions are defined and called."""
+"""Whether a notebook may keep tensors behind an epoch: what comes out of an evaluation, the best parameters, those of a
+file, wherever its functions are defined and called."""
 
 from __future__ import annotations
 
@@ -8,37 +9,66 @@ from typing import Any
 from .syntax import children, nodes, parsed
 
 _KEEPING = frozenset(("append", "extend", "insert", "concat", "stack"))
+_COPYING = frozenset(("clone", "deepcopy"))
+"""What is called to keep the best parameters so far, or a teacher's."""
+_LOADING = frozenset(("set_state_dict", "set_dict", "load_dict"))
+EPOCHS, MOST = 3, 8
+"""Epochs in which what is kept of parameters is looked for; those of a list."""
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _NUMBERS = frozenset(("float", "int", "len", "str", "round", "item", "numpy", "tolist", "mean", "sum", "time"))
 """What makes a number or an array of numpy out of a tensor, where it is the whole of what is kept."""
 _OF_TENSORS = frozenset(("mean", "sum"))
 
 
-def keeps_results(cells: list[dict[str, Any]]) -> bool:
-    """Whether code that belongs together through its calls both evaluates and may keep tensors.
+def rounds_behind(cells: list[dict[str, Any]]) -> int:
+    """How many epochs behind the first one a step is taken from; 0 where the first one stands for all.
 
-    A cell, or a function, belongs together with the notebook's functions that it calls, directly or not.
+    One where code that belongs together through its calls both evaluates and may keep tensors, some where it goes
+    through epochs and copies or loads parameters, and as many as there are where a list says the sizes of each. A cell,
+    or a function, belongs together with the notebook's functions that it calls, directly or not.
     """
     functions: dict[str, list[ast.AST]] = {}
     for cell in cells:
         for node in nodes(cell["source"]):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 functions.setdefault(node.name, []).append(node)
-    return any(_does_both(parsed(cell["source"]), functions) for cell in cells)
+    return max((_rounds(parsed(cell["source"]), functions) for cell in cells), default=0)
 
 
-def _does_both(start: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
-    waiting, seen = [start], {id(start)}
-    evaluates = keeps = False
-    while waiting and not (evaluates and keeps):
+def _rounds(start: ast.AST, functions: dict[str, list[ast.AST]]) -> int:
+    waiting, seen, listed = [start], {id(start)}, 0
+    evaluates = keeps = has_epochs = copies = False
+    while waiting:
         for node in _own(waiting.pop()):
             evaluates = evaluates or _turns_off(node)
             keeps = keeps or _keeps(node)
+            copies = copies or (isinstance(node, ast.Call) and _called(node) in _COPYING | _LOADING)
+            if isinstance(node, _LOOPS) and _has_loop(node, functions):
+                has_epochs, listed = True, max(listed, _listed(node))
             called = _called(node) if isinstance(node, ast.Call) else ""
             for function in functions.get(called, ()):
                 if id(function) not in seen:
                     seen.add(id(function))
                     waiting.append(function)
-    return evaluates and keeps
+    return max(evaluates and keeps, EPOCHS * (has_epochs and copies), listed)
+
+
+def _listed(loop: ast.AST) -> int:
+    """Rounds behind the first one of a loop over a list of sizes that trains in each with the same optimizer."""
+    if not isinstance(loop, ast.For) or not isinstance(loop.iter, (ast.List, ast.Tuple)):
+        return 0
+    inside = [node for child in loop.body for node in (child, *_own(child))]
+    trains = any(isinstance(node, ast.Call) and _called(node) == "backward" for node in inside)
+    makes = any(isinstance(node, ast.keyword) and node.arg == "parameters" for node in inside)
+    is_of_sizes = all(isinstance(part, (ast.Constant, ast.Tuple)) for part in loop.iter.elts)
+    return min(MOST, len(loop.iter.elts) - 1) if trains and is_of_sizes and not makes else 0
+
+
+def _has_loop(loop: ast.AST, functions: dict[str, list[ast.AST]]) -> bool:
+    """Whether a loop has another one in it, or calls a function that has one."""
+    inside = [node for child in children(loop) for node in (child, *_own(child))]
+    called = [one for node in inside if isinstance(node, ast.Call) for one in functions.get(_called(node), ())]
+    return any(isinstance(node, _LOOPS) for node in (*inside, *(part for one in called for part in _own(one))))
 
 
 def _own(root: ast.AST) -> list[ast.AST]:
@@ -66,6 +96,8 @@ def _keeps(node: ast.AST) -> bool:
         return isinstance(element, ast.Call) and _called(element) not in _NUMBERS
     if isinstance(node, ast.AugAssign):
         return isinstance(node.value, (ast.List, ast.ListComp))
+    if isinstance(node, ast.Call) and _called(node) in _COPYING:
+        return True
     if not isinstance(node, ast.Call) or _called(node) not in _KEEPING:
         return False
     return any(not _is_number(argument) for argument in node.args)

@@ -27,7 +27,7 @@ from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
 from .cells.untaken import Asked, note
 from .environment import as_in_job
-from .evaluations import keeps_results
+from .evaluations import rounds_behind
 from .literals import Sizes
 from .outcomes import micro
 from .questions import batch_places, started, trials
@@ -335,8 +335,8 @@ def _run(
         answers.update({name: size for name in what_ifs.BATCH_SIZE_NAMES if _assigns(code, name)})
     source = "\n".join(cell["source"] for cell in code)
     sizes = Sizes(change, source) if change is not None and scenario.binds_names else None
-    evaluates = keeps_results(code)
-    is_all = evaluates or (request.get("accumulation") or 1) > 1
+    rounds = rounds_behind(code)
+    is_all = rounds > 0 or (request.get("accumulation") or 1) > 1
     loops = Loops() if is_all else Statistics() if "datasets" in source else None
     is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
     follows = is_plain and not is_all and not sites.are_several
@@ -358,7 +358,7 @@ def _run(
             run.run(session)
 
     _draw_alike()
-    runtime, result = traced(execute, scenario, run, evaluates=evaluates)
+    runtime, result = traced(execute, scenario, run, rounds=rounds)
     seen, has_loader = runtime.of(ModelInputs), bool(runtime.of(Loaders).seen_batch_sizes)
     return what_ifs.Run(result, seen.image, seen.sequence, run.found.failures, has_loader, run.trained_in)
 

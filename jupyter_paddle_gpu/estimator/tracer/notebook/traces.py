@@ -63,7 +63,7 @@ def _import_late_modules() -> None:
 
 
 def traced(
-    execute: Callable[[Runtime], None], scenario: Scenario, run: CellRun | None, *, evaluates: bool = False
+    execute: Callable[[Runtime], None], scenario: Scenario, run: CellRun | None, *, rounds: int = 0
 ) -> tuple[Runtime, dict[str, Any]]:
     """The trace of a program, and the session that it was made in, which is over.
 
@@ -71,11 +71,11 @@ def traced(
         execute: runs the program.
         scenario: what is asked.
         run: None where it is not a notebook.
-        evaluates: whether an evaluation may keep tensors: it is followed into the epoch behind it.
+        rounds: epochs behind the first one that are looked at, as an evaluation may keep tensors.
     """
     started = time.perf_counter()
     prepare()
-    runtime = _session(scenario, run, evaluates)
+    runtime = _session(scenario, run, rounds)
     foresaw = runtime.differentiates_twice
     kept: list[dict[str, Any]] = []
     if run is not None and run.follows_rest:
@@ -129,7 +129,7 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
     scenario.decisions.ends = watch.next_epoch
 
 
-def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtime:
+def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:
     """What a run begins with; what it does not name here, floors make when they first ask for it."""
     request = scenario.request
     runtime = Runtime(_inference, request.get("target") or "gpu")
@@ -147,7 +147,7 @@ def _session(scenario: Scenario, run: CellRun | None, evaluates: bool) -> Runtim
         return not (speaks and running_code.may_make_an_optimizer())
 
     watch = StepWatch(
-        runtime, scenario.probe, evaluates=evaluates, checks=(processes.check,),
+        runtime, scenario.probe, rounds=rounds, checks=(processes.check,),
         is_by_hand=is_by_hand,
     )  # fmt: skip
     runtime.before_call = watch.check

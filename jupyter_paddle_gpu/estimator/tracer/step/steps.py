@@ -63,7 +63,7 @@ class StepWatch:
         runtime: Tensors,
         probe: Probe | None = None,
         *,
-        evaluates: bool = False,
+        rounds: int = 0,
         is_by_hand: Callable[[], bool] = lambda: False,
         checks: tuple[Callable[[], None], ...] = (),
     ) -> None:
@@ -75,8 +75,8 @@ class StepWatch:
         self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """The number of each optimizer, from 1: those that are gone have theirs for good."""
         self._numbers = itertools.count(1)
-        self.evaluates = evaluates
-        """Whether the program may keep what an evaluation collects: it is followed into the epoch after it."""
+        self.rounds = rounds
+        """Epochs behind the first one that are looked at: the program may keep something there."""
         self.probe = probe
         """Looks at the program instead of tracing a whole step."""
         self.loops = 0
@@ -112,10 +112,10 @@ class StepWatch:
         self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
         self.leaves_epoch = False
         """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
-        self.has_left = False
-        """The loop that trains was ended: later passes are whole ones."""
+        self.has_left = False  # the loop that trains was ended: later passes are whole ones
         self._evaluation: Waiting | None = None
-        self._enough = 0
+        self._enough = self._passed = 0
+        self._best: tuple[int, int] | None = None
         self._by_hand, self.gradients = UpdatesByHand(self.runtime), Gradients()
         self.kept = Kept(self.runtime, self.began)
 
@@ -269,12 +269,15 @@ class StepWatch:
         self.window = self.kept.settle(window, self._ends, period) or self.window
         if self.window is None:
             return
-        if not self.evaluates or self.leaves_epoch:
+        if self.rounds > 1 and self.leaves_epoch:
+            seen = (self._best, self.window, self.sizes.largest)
+            self._best = self.window = max((one for one in seen if one), key=self.kept.size)
+        if self._passed >= self.rounds:
             self._seen()
         else:
-            self.leaves_epoch = True
+            self._passed, self.leaves_epoch, self.has_left = self._passed + 1, True, False
             self._enough = self.updates + 2 * period
-            self._evaluation = EVALUATION.begins(self.runtime.ledger.now)
+            self._evaluation = self._evaluation or EVALUATION.begins(self.runtime.ledger.now)
 
     def _seen(self) -> None:
         """End the training, or the program, or follow the rest of the epoch. What goes by that was alive when the step

@@ -28,7 +28,7 @@ from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
 from .. import late_indices
-from ..evaluations import keeps_results
+from ..evaluations import rounds_behind
 from ..processes import Begun
 from ..questions import paths
 from ..questions.answers import Answers
@@ -227,8 +227,8 @@ class CellRun:
         sources = self._programs.sources_of(asked)
         self.found.learn(sources)
         watch = self._session.of(StepWatch)
-        if not watch.evaluates and keeps_results([{"source": source} for source in sources]):
-            watch.evaluates = True
+        if not watch.rounds and (rounds := rounds_behind([{"source": source} for source in sources])):
+            watch.rounds = rounds
             if not any(isinstance(one, Loops) for one in self.rewriting):
                 self.rewriting = (*self.rewriting, Loops())
         return self._programs.started(*call_stack.place(), asked)
