@@ -11,6 +11,8 @@ import os
 import types
 from typing import Any
 
+from .settling import settle
+
 STEPS = 3
 """Steps that are run; the last is steady: gradients, optimiser state and prefetched batches are there."""
 
@@ -34,7 +36,9 @@ class _Meter:
         self.updating = False
 
     def mark(self, phase: str) -> None:
-        """The phase that ends here had this peak (the larger one where it came more than once in a step)."""
+        """The phase that ends here had this peak (the larger one where it came more than once in a step), with all
+        the batches beside it that its reader may hold: on a busy machine a small step is quicker than its reader."""
+        settle()
         self.phases[phase] = max(self.phases.get(phase, 0), self._peak("Allocated", 0))
         if self._begin_anew is not None:
             self._begin_anew("Allocated", 0)
