@@ -53,14 +53,14 @@ def _read(runtime: Tensors, tensor: Any, index: Any) -> Any:
     axis, is_contiguous = _only_axis(index, tensor.ndim), runtime.state(tensor).array.is_contiguous
     if axis is not None and 0 < axis < tensor.ndim and not (is_contiguous and _READS_ELEMENTS):
         return call("index_select", tensor, _integers(index[-1])[0], axis)
-    if (found := _elements(tensor, index, is_contiguous)) is not None:
+    if (found := _elements(runtime, tensor, index, is_contiguous)) is not None:
         return found
     if isinstance(index, tuple) and any(_is_mask(part) and part.ndim > 1 for part in index):
         index = tuple(place for part in index for place in (_integers(part) if _is_mask(part) else [part]))
     return variable_index._getitem_static(tensor, index)
 
 
-def _elements(tensor: Any, index: Any, is_contiguous: bool) -> Any:
+def _elements(runtime: Tensors, tensor: Any, index: Any, is_contiguous: bool) -> Any:
     """What tensors and lists of places choose: of a tensor that lies as it was made eager mode reads it by its strides,
     from behind the part that numbers and slices say, and keeps the places as they are; of others it stacks them. None
     where it does otherwise: of a mask for each element, and in versions that have no such operator."""
@@ -88,12 +88,23 @@ def _elements(tensor: Any, index: Any, is_contiguous: bool) -> Any:
     if is_contiguous:
         rest, sizes = [part.shape[axis] for axis in others], [part.shape[axis] for axis in axes]
         shape = [*rest[:first], *shape, *rest[first:]]
-        return call("index_elementwise_get", tensor, places, shape, shape, sizes, sizes, 0, True, False)
+        found = call("index_elementwise_get", tensor, places, shape, shape, sizes, sizes, 0, True, False)
+        known = [runtime.state(one).array.value for one in (part, *places)]  # the strides are none to compute by
+        runtime.state(found).array.value = None if None in known else Computed(_chosen, (axes, *known), {})
+        return found
     part = part if axes == list(range(len(axes))) else call("transpose", part, axes + others)
     stacked = call("stack", places, -1) if len(places) > 1 else call("unsqueeze", places[0], [-1])
     found, rank = call("gather_nd", part, stacked), len(shape)
     order = [*range(rank, rank + first), *range(rank), *range(rank + first, found.ndim)]
     return call("transpose", found, order) if first else found
+
+
+def _chosen(axes: list[int], part: Any, *places: Any) -> Any:
+    """The numbers at places along some axes."""
+    index = [slice(None)] * part.ndim
+    for axis, place in zip(axes, places, strict=True):
+        index[axis] = place
+    return part[tuple(index)]
 
 
 def _columns(mask: Any) -> list[Any]:

@@ -61,3 +61,27 @@ SOURCES = {name: SCRIPT.format(expression=expression) for name, expression in EX
 def test_a_step_takes_what_the_allocator_says(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["peak"] == peaks[-1], traced["questions"]
+
+
+CHOSEN = """
+import paddle
+data, target = paddle.rand([96, 16]), paddle.arange(96) % 20
+table = paddle.arange(12).reshape([3, 4])
+net = paddle.nn.Linear(16, 20)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    places = paddle.randperm(96)[:24]
+    rows = int(table[paddle.to_tensor([2, 0]), 1:][:, paddle.to_tensor([0, 2])].sum())
+    x = paddle.concat([data[places], paddle.rand([rows, 16])])
+    labels = paddle.concat([target[places], target[paddle.to_tensor([95] * rows)]])
+    loss = paddle.nn.functional.cross_entropy(net(x), labels)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_numbers_that_are_chosen_are_known(measure):
+    """Labels are within their classes, and a sum of them says a size."""
+    peaks, traced = measure({"chosen": CHOSEN}).pair("chosen")
+    assert (traced["peak"], traced["notes"]) == (peaks[-1], [])
