@@ -103,8 +103,8 @@ NAMES = (*_BINARY, *_UNARY)
 
 
 def _binary(method: _Method, x: Any, other: Any) -> Any:
-    if isinstance(other, (np.generic, np.ndarray)) and np.ndim(other) == 0:
-        other = other.item()
+    if isinstance(other, (np.generic, np.ndarray)) and np.ndim(other) == 0 and hasattr(other, "item"):
+        other = other.item()  # what stands for a number of Python's has no such attribute
     dtype = name_of(x.dtype)
     if isinstance(other, str) and method.takes_text:
         begin = _TEXT.match(other)

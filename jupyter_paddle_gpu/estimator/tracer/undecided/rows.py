@@ -22,7 +22,7 @@ from .absent_data import LENGTH, AbsentData, Unseen, is_unseen
 from .arithmetic import COMPUTED
 from .made_up import OpenShape
 from .running_code import assigned, is_trained_on
-from .unknowns import UnknownArray, UnknownInt, plain, unknown
+from .unknowns import UnknownArray, UnknownFloat, UnknownInt, plain, unknown
 
 LENGTHS = (1 << 20) + 4096, (1 << 21) + 4097
 """Rows of the made-up arrays that are indexed: more than any index of a batch."""
@@ -264,6 +264,7 @@ def alike(one: Any, other: Any, *, is_guessed: bool = False) -> Any | None:
     if isinstance(one, (list, tuple, deque)) and isinstance(other, (list, tuple, deque)):
         item = _item_of([*islice(one, _LOOKED_AT), *islice(other, _LOOKED_AT)])
         return None if len(one) == len(other) or item is None or isinstance(item, Unseen) else UnseenList(item)
+    one, other = (np.float64(value) if isinstance(value, UnknownFloat) else value for value in (one, other))
     if not all(isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf" for value in (one, other)):
         return None
     # Of an open shape is what `np.array(rows)` gives of data of which nothing is known: no one number.
@@ -291,7 +292,7 @@ def _item_of(items: list[Any]) -> Any | None:
             return None
         parts = [_item_of([one[number] for one in items]) for number in range(len(first))]
         return None if any(part is None for part in parts) else type(first)(parts)
-    if isinstance(first, (np.ndarray, np.generic)):
+    if isinstance(first, (np.ndarray, np.generic)) and not isinstance(first, UnknownFloat):
         is_alike = all(one.shape == first.shape and one.dtype == first.dtype for one in items)
         return first if is_alike and first.dtype.kind in "biuf" else None
     if isinstance(first, (bool, int, float, Unseen)):

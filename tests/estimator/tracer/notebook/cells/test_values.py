@@ -42,6 +42,8 @@ RUNS = (
     "array.argmax().dtype.name + ''", "f'{out.argmax().item():d} {number:.3f} {array.mean():.3f}'",
     "(number * np.ones(3, 'float32')).dtype.name == 'float32' or 1 / 0", "number ** 1000, number ** 0.5, number % 2",
     "number / (number + 1e-9), math.floor(number), int(number), divmod(number, 2)",
+    "(out * number).sum() * float(loss) + out.max().item() - number * out, paddle.full([2], number)",
+    "paddle.to_tensor(number) + paddle.to_tensor([number, 1.0]), np.random.choice([1, 2], p=[0.5, 0.5]) * number",
     "sum([number, number]), {number: 1}",
     "(array > 0).sum().item() / len(array), array.max(1)[0].item()", "np.sqrt(abs(number)).item(), array.T @ array",
     "array.argmax().item() & 1, array.argmax() & 1, range(out.argmax().item())",
