@@ -77,9 +77,14 @@ def trace_live(
         is_plain = scenario.probe is None and scenario.change is None and not scenario.decisions.forced
         if failure is not None and is_plain and not failure.is_sure:
             raise StepFailedError(failure.text)
+        if run.result.pop("foresaw_too_little", False):
+            learned["differentiates_twice"] = True
         return run
 
+    learned: dict[str, bool] = {}
     result = what_ifs.applied(request, trace)
+    if learned:  # the model asks for gradients of gradients: its first forward pass was another
+        result = what_ifs.applied({**request, **learned}, trace)
     if result["status"] in {"ok", "would_stop"}:
         result["notes"].append({"code": "live_step", "params": {}})
     return result
@@ -113,7 +118,6 @@ def _run(parts: Any, scenario: what_ifs.Scenario) -> Answer:
             failure.append(Failure(stops.sentence(problem), stops.is_of_notebook(problem, runtime)))
 
     runtime, result = traced(attempt, scenario, None)
-    result.pop("foresaw_too_little")
     if failure:
         stop = {"cell": None, "line": None, "error": failure[0].text}
         result = {**result, **({"status": "would_stop", "stop": stop} if failure[0].is_sure else _UNKNOWN)}

@@ -92,3 +92,30 @@ def test_live_objects_go_both_ways_and_say_what_they_refuse(live):
     assert refused["notes"][0] == {"code": "image_refused", "params": {"images": 48, "length": 0}}
     assert (failed["status"], failed["cell"]) == ("would_stop", None)
     assert failed["error"].startswith("ValueError: (InvalidArgument) The last dimension of X should be equal")
+
+
+TWICE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import paddle, tracer
+class Slope(paddle.nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.inner = paddle.nn.Sequential(paddle.nn.Linear(2, 8), paddle.nn.Tanh(), paddle.nn.Linear(8, 1))
+    def forward(self, x):
+        x.stop_gradient = False
+        u = self.inner(x)
+        return u * paddle.grad(u, x, create_graph=True)[0].sum(1, keepdim=True)
+net = Slope()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for name, options in json.load(sys.stdin).items():
+    found = tracer.trace_live(net, None, optimizer, [paddle.rand([20, 2])], target="gpu", **options)
+    print(json.dumps([name, [found["status"], found["operations"], found["storages"]]]))
+"""
+
+
+def test_a_model_that_asks_for_gradients_of_gradients_is_traced_once_more(run_code):
+    """Its first forward pass is another one: what is differentiated twice has kernels of its own."""
+    found = run_code(TWICE, {"alone": {}, "told": {"differentiates_twice": True}})
+    assert found["alone"][0] == "ok"
+    assert found["alone"] == found["told"]
