@@ -15,28 +15,32 @@ MISSING = "module_missing"
 """The reason by which the tracer asks for a module."""
 
 DISTRIBUTIONS: dict[str, str] = {
-    "Bio": "biopython", "IPython": "ipython", "OpenGL": "PyOpenGL", "PIL": "pillow", "attr": "attrs",
-    "bs4": "beautifulsoup4", "cv2": "opencv-python", "dateutil": "python-dateutil", "docx": "python-docx",
-    "faiss": "faiss-cpu", "fastprogress": "fastprogress", "git": "GitPython", "google.protobuf": "protobuf",
-    "grpc": "grpcio", "gym": "gym", "hydra": "hydra-core", "imblearn": "imbalanced-learn", "lightning": "lightning",
-    "mpl_toolkits": "matplotlib",
-    "nacl": "PyNaCl", "ogb": "ogb", "osgeo": "GDAL", "paddleaudio": "paddleaudio", "paddleclas": "paddleclas",
-    "paddlenlp": "paddlenlp", "paddleocr": "paddleocr", "paddleseg": "paddleseg", "paddleslim": "paddleslim",
-    "paddlespeech": "paddlespeech", "paddlets": "paddlets", "paddlevideo": "paddlevideo", "parl": "parl",
-    "pgl": "pgl", "ppdet": "paddledet", "ppgan": "ppgan", "pycocotools": "pycocotools", "pylab": "matplotlib",
-    "rdkit": "rdkit", "serial": "pyserial", "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify":
-    "python-slugify", "snappy": "python-snappy", "tensorboardX": "tensorboardX", "usb": "pyusb", "yaml": "PyYAML",
+    "Bio": "biopython", "IPython": "ipython", "LAC": "LAC", "Levenshtein": "python-Levenshtein", "OpenGL":
+    "PyOpenGL", "PIL": "pillow", "SimpleITK": "SimpleITK", "attr": "attrs", "attrdict": "attrdict", "bs4":
+    "beautifulsoup4", "cv2": "opencv-python", "dateutil": "python-dateutil", "docx": "python-docx", "faiss":
+    "faiss-cpu", "fastprogress": "fastprogress", "git": "GitPython", "google.protobuf": "protobuf", "grpc":
+    "grpcio", "gym": "gym", "hydra": "hydra-core", "imblearn": "imbalanced-learn", "lightning": "lightning",
+    "mpl_toolkits": "matplotlib", "nacl": "PyNaCl", "ogb": "ogb", "osgeo": "GDAL", "paddleaudio": "paddleaudio",
+    "paddleclas": "paddleclas", "paddlehub": "paddlehub", "paddlenlp": "paddlenlp", "paddleocr": "paddleocr",
+    "paddleseg": "paddleseg", "paddleslim": "paddleslim", "paddlespeech": "paddlespeech", "paddlets": "paddlets",
+    "paddlevideo": "paddlevideo", "paddlex": "paddlex", "parl": "parl", "pgl": "pgl", "ppdet": "paddledet", "ppgan":
+    "ppgan", "ppsci": "paddlesci", "pycocotools": "pycocotools", "pylab": "matplotlib", "rdkit": "rdkit",
+    "sentence_transformers": "sentence-transformers", "serial": "pyserial", "skimage": "scikit-image", "sklearn":
+    "scikit-learn", "slugify": "python-slugify", "snappy": "python-snappy", "subword_nmt": "subword-nmt",
+    "tensorboardX": "tensorboardX", "usb": "pyusb", "yaml": "PyYAML",
 }  # fmt: skip
 """Distribution by module, where a name alone might be read as a file of the notebook's own or differs. From memory:
 that 25 of these names exist on PyPI was looked up, which modules their wheels hold was not."""
 NAMESAKES = frozenset((
-    "albumentations", "colorlog", "decord", "einops", "gensim", "gymnasium", "h5py", "imageio", "imgaug", "inflect",
-    "jieba", "joblib", "jsonlines", "librosa", "lightgbm", "lmdb", "loguru", "matplotlib", "meshio", "moviepy",
-    "networkx", "nibabel", "nltk", "numba", "omegaconf", "opencc", "pandas", "pillow", "plotly", "polars", "psutil",
-    "pyarrow", "pydicom", "pygame", "pymunk", "pypinyin", "requests", "rich", "sacrebleu", "scipy", "seaborn",
-    "sentencepiece", "sgf", "shapely", "six", "soundfile", "spacy", "statsmodels", "sympy", "tabulate", "tensorflow",
-    "termcolor", "tifffile", "tiktoken", "timm", "torch", "torchaudio", "torchvision", "tqdm", "transformers",
-    "tushare", "visualdl", "wandb", "wget", "wordcloud", "xarray", "xgboost", "yacs",
+    "akshare", "albumentations", "catboost", "colorlog", "decord", "deepxde", "easydict", "editdistance", "einops",
+    "gensim", "gymnasium", "h5py", "imageio", "imgaug", "inflect", "jieba", "joblib", "jsonlines", "librosa",
+    "lightgbm", "lmdb", "loguru", "matplotlib", "meshio", "moviepy", "networkx", "nibabel", "nltk", "numba",
+    "omegaconf", "opencc", "openpyxl", "optuna", "paddle2onnx", "pandas", "pillow", "plotly", "polars", "psutil",
+    "pyarrow", "pydicom", "pyecharts", "pygame", "pymunk", "pypinyin", "requests", "rich", "rouge", "sacrebleu",
+    "sacremoses", "scipy", "seaborn", "sentencepiece", "seqeval", "sgf", "shapely", "six", "soundfile", "spacy",
+    "statsmodels", "sympy", "tabulate", "tensorflow", "termcolor", "thop", "tifffile", "tiktoken", "timm", "torch",
+    "torchaudio", "torchvision", "tqdm", "transformers", "tushare", "visualdl", "wandb", "wget", "wordcloud",
+    "xarray", "xgboost", "xlrd", "yacs", "zhconv",
 ))  # fmt: skip
 """Modules whose package has the same name."""
 
