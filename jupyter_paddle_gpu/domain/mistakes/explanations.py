@@ -126,8 +126,8 @@ _ROWS: Final = (
     ),
     _row(
         r"^IndexError: (?:too many indices for array: array is 0-dimensional|invalid index to scalar)",
-        "In Paddle 3 a loss is a number without dimensions, so it has no `[0]`: write `loss.item()` in place of "
-        "`loss.numpy()[0]`.",
+        "One number without dimensions has no `[0]`. Where it is a loss, which has none in Paddle 3, write "
+        "`loss.item()` in place of `loss.numpy()[0]`.",
     ),
     _row(
         r"label's dimensions of AccuracyOp must be 2",
