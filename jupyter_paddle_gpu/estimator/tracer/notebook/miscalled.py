@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import traceback
 from types import FrameType
 
 from .. import call_stack
@@ -27,6 +28,12 @@ def is_miscalled(problem: BaseException) -> bool:
     return _TOO_MANY.search(said) is not None and not any(map(_is_starred, _frames(problem)))
 
 
+def is_handed_on(problem: BaseException) -> bool:
+    """Whether `fit` hands a network more or fewer things of a batch than it takes."""
+    files = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__))
+    return is_miscalled(problem) and any(file.endswith("hapi/model.py") for file in files)
+
+
 def is_of_program(problem: BaseException) -> bool:
     """Whether it is a function of the program's own that is called so, by its name in the code that calls it."""
     if not is_miscalled(problem) or (found := _CALLED.match(str(problem))) is None:
@@ -39,6 +46,31 @@ def is_of_program(problem: BaseException) -> bool:
         if held is not None and hasattr(held, "__module__") and call_stack.is_own(held):
             return True
     return False
+
+
+_OF_NUMBERS = tuple(
+    call_stack.PADDLE + part for part in ("nn/", "optimizer/", "tensor/", "metric/", "vision/transforms")
+)
+"""Parts of Paddle that look for no file and no device."""
+
+
+def is_of_constants(problem: BaseException) -> bool:
+    """Whether Paddle's own code refuses a call that the program gives nothing but constants."""
+    *_, (innermost, _) = traceback.walk_tb(problem.__traceback__)
+    frames = _frames(problem)
+    if not isinstance(problem, (TypeError, ValueError)) or not frames:
+        return False
+    frame, line = frames[-1]
+    tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    here = [one for one in calls if one.lineno <= line <= (one.end_lineno or one.lineno)]
+    given = [part for one in here for part in (*one.args, *(word.value for word in one.keywords))]
+    parts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.expr)]
+    is_known = bool(parts) and all(isinstance(one, _CONSTANT) for one in parts)
+    return is_known and len(here) == 1 and innermost.f_code.co_filename.startswith(_OF_NUMBERS)
+
+
+_CONSTANT = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp)
 
 
 def _frames(problem: BaseException) -> list[tuple[FrameType, int]]:

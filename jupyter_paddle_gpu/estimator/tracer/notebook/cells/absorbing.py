@@ -115,7 +115,13 @@ def _tests(tree: ast.Module, line: int) -> tuple[ast.Call, ...]:
 
 
 def _raises(statement: ast.stmt, line: int) -> bool:
-    return isinstance(statement, ast.Raise) and statement.lineno == line
+    """Whether a statement at a line ends the program: it raises, or leaves (`sys.exit(...)`, also of a `sys` that was
+    never imported)."""
+    leaves = isinstance(statement, ast.Expr) and name_of(statement.value) in _LEAVES
+    return (isinstance(statement, ast.Raise) or leaves) and statement.lineno == line
+
+
+_LEAVES = frozenset(("exit", "quit", "_exit"))
 
 
 def is_refusal(problem: BaseException, session: Session) -> bool:

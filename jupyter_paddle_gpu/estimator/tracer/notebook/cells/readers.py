@@ -19,7 +19,7 @@ from ...undecided.absent_data import AbsentData, Unseen
 from ..sites import name_of
 
 READER, MAKER, CONSTRUCTOR = "__reader__", "__maker__", "__constructor__"
-"""The names under which cells find `Reader`, `maker` and `constructor`."""
+"""The names under which cells find `reader`, `maker` and `constructor`."""
 DESCRIBED = "__as_described__"
 """The name under which a loop that trains finds `as_described`."""
 
@@ -39,19 +39,14 @@ def maker(function: Callable[..., Any]) -> Callable[..., Any]:
     return making
 
 
-class Reader:
-    """A generator function: what it gives is a `Reading`."""
+def reader(function: Callable[..., Generator[Any, Any, Any]]) -> Callable[..., Reading]:
+    """A generator function: what it gives is a `Reading`. It stays a function, which libraries look for."""
 
-    def __init__(self, function: Callable[..., Generator[Any, Any, Any]]) -> None:
-        functools.update_wrapper(self, function)
-        self._function = function
+    @functools.wraps(function)
+    def reading(*args: Any, **kwargs: Any) -> Reading:
+        return Reading(functools.partial(function, *args, **kwargs))
 
-    def __get__(self, owner: Any, kind: type | None = None) -> Any:
-        return self if owner is None else Reader(functools.partial(self._function, owner))
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Reading:
-        """What goes through the items."""
-        return Reading(functools.partial(self._function, *args, **kwargs))
+    return reading
 
 
 class Reading:
@@ -113,5 +108,5 @@ def _as_made(session: Session, name: str, value: Unseen) -> Any:
     return value if found is None else next(iter(data_loader.batches_like(session, found, 1)))
 
 
-NAMES = {READER: Reader, MAKER: maker, CONSTRUCTOR: constructed.constructor, DESCRIBED: as_described}
+NAMES = {READER: reader, MAKER: maker, CONSTRUCTOR: constructed.constructor, DESCRIBED: as_described}
 """What cells find here."""

@@ -27,7 +27,8 @@ from ...patches.data.own_datasets import names_absent_path
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
-from ..miscalled import is_miscalled
+from ...undecided.absent_data import AbsentData
+from ..miscalled import is_handed_on, is_miscalled, is_of_constants
 from ..questions import wording
 from ..questions.wording import said
 from ..removed import is_removed
@@ -89,9 +90,13 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
         passed_by: whether lines before it were not run: then only what Paddle refuses is certain.
         told: whether to judge as if what stands for unknown sizes and numbers were known: the caller tries others.
     """
+    watch = session.of(StepWatch)
+    # What was said of the data of one training is not so of a later one's under the same name.
+    is_of_another = watch.trainings and session.of(AbsentData).used and is_handed_on(problem)
     is_resized = session.of(Resizing).change is not None  # for a what-if, also where nobody meant it
     is_apart = session.of(AbsentModules).modules or passed_by
-    if only_on_gpus(problem, session) or is_resized or (is_apart and not is_certain(problem, session, told=told)):
+    is_told_otherwise = is_of_another or is_resized or only_on_gpus(problem, session)
+    if is_told_otherwise or (is_apart and not is_certain(problem, session, told=told)):
         return False
     is_of_arrays = is_by_dimensions(problem) or is_by_sizes(problem)
     is_of_shapes = session.is_refusal(problem) or is_unpacked(problem) or is_of_arrays
@@ -106,10 +111,10 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
     if is_outer and not (is_typed or is_removed(problem)):
         return False
-    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem)
+    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_constants(problem)
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
-    is_through = not session.of(StepWatch).trainings  # what a training that was left has collected is cut short
+    is_through = not watch.trainings  # what a training that was left has collected is cut short
     # No word that a program looks up is in a published data set, which is known by its shapes.
     noted = _NOTED - {"dataset_stand_in"} if _is_of_word(problem) else _NOTED
     return is_through and not assumed and noted.isdisjoint(session.notes)
@@ -124,7 +129,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
-    if is_of_shell(problem):
+    if is_of_shell(problem) or is_of_constants(problem):
         return True
     if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
         return not any(mark in str(problem) for mark in "${")

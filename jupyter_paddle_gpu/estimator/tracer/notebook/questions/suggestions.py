@@ -56,8 +56,10 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     yield from _declared(size, found)
     given = list(dict.fromkeys((dtype, shape) for _, dtype, shape in inputs))
     source = {(dtype, shape): where for where, dtype, shape in reversed(inputs)}
-    count = len(found.partly) or found.items or 2
+    handed = _handed(found)
+    count = len(found.partly) or (len(handed) + 1 if handed else found.items or 2)
     yield from _of_specifications(size, found)
+    yield from islice(_by_parameters(size, handed, inputs, found), MOST_PRINTED)
     yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
     printed = list(islice(_whole(size, count, found), MOST_PRINTED))
     yield from (one for one in printed if found.partly and _agrees(one[1], found))
@@ -150,6 +152,24 @@ def _by_names(
             if len(found.partly) in {0, len(batch)}:
                 batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
                 yield source[one] if len(found.names) == _PAIR else ASSUMED, batch
+
+
+def _handed(found: Hints) -> list[str]:
+    """By what names a network of several inputs takes what `fit` of its `paddle.Model` hands on of a batch, the labels
+    behind them; empty where the program's own code says what a batch holds."""
+    for model in found.models.wrapped[-1:]:
+        names = [one.name for one in model._inputs or ()]
+        if len(names) > 1 and model._loss is not None and len(found.partly) in {0, len(names) + 1}:
+            return names
+    return []
+
+
+def _by_parameters(size: int, handed: list[str], inputs: list[Sourced], found: Hints) -> Iterator[Any]:
+    """Batches of what a network takes by the names of its parameters, and the labels of its loss."""
+    for where, dtype, shape in inputs if handed else ():
+        things = [("int64", (size,)) if _LENGTHS.search(name) else (dtype, shape) for name in handed]
+        for label in labels_of(size, (dtype, shape), found):
+            yield where, [_filled(*one, found) for one in zip_longest(found.partly, [*things, label])]
 
 
 def _filled(part: tuple[str, tuple[int | None, ...]] | None, guess: Array, found: Hints) -> Array:

@@ -109,7 +109,7 @@ class Loaders:
         self.seen_batch_sizes.append(size)
         sampler = getattr(loader, "batch_sampler", None)
         own = getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None)
-        if not isinstance(own, int):
+        if not isinstance(own, int) or getattr(getattr(loader, "dataset", None), "is_loader", False):
             return
         self.own_batch_sizes.append(own)
         data = session.of(AbsentData)

@@ -148,7 +148,7 @@ def _made(session: Session, original: Callable[..., Any], kind: type, **options:
     """A class of data sets is defined: its methods are watched."""
     original(kind, **options)
     for name, value in list(vars(kind).items()):
-        is_method = inspect.isfunction(value) and not inspect.isgeneratorfunction(value)
+        is_method = inspect.isfunction(value) and not inspect.isgeneratorfunction(inspect.unwrap(value))
         if is_method and (name in {"__init__", "__len__"} or not name.startswith("__")):
             setattr(kind, name, _watched(value))
 
