@@ -11,6 +11,8 @@ from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
+import paddle
+
 from .. import call_stack
 
 STEPS = frozenset(("backward", "minimize", "train_batch"))
@@ -118,6 +120,20 @@ def paddle_asks() -> bool:
     frame = call_stack.caller()
     while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
         if frame.f_code.co_filename.startswith(call_stack.PADDLE):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def library_makes_a_layer() -> bool:
+    """Whether a library's constructor or class method of a layer stands between the notebook and what is needed: its
+    configuration asks for a size before Paddle does (`from_pretrained(name, num_classes=len(labels))`)."""
+    frame = call_stack.caller()
+    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+        code = frame.f_code
+        first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+        kind = first if issubclass(type(first), type) else type(first) if code.co_name == "__init__" else object
+        if issubclass(kind, paddle.nn.Layer):  # type: ignore[arg-type]
             return True
         frame = frame.f_back
     return False

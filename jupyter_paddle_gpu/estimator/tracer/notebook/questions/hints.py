@@ -55,6 +55,8 @@ class Hints:
     items: int = 0
     names: tuple[str, ...] = ()
     """Of a batch's things, where it is a dictionary."""
+    unpacked: tuple[str, ...] = ()
+    """What the loop calls a batch's things: `ids, types, lengths, labels = batch`."""
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
@@ -111,6 +113,7 @@ def hints(
     ]
     trees = [found.tree, *map(parsed, sources[1:])]
     found.names = next(filter(None, (_keys(tree, loader) for tree in trees)), ())
+    found.unpacked = next(filter(None, (_unpacked(tree, loader) for tree in trees)), ())
     found.items = len(found.names) or next(filter(None, (_items(tree, loader) for tree in trees)), 0)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
@@ -287,6 +290,19 @@ def _items(tree: ast.Module, loader: str) -> int:
                 and part.name == "__getitem__" for node in ast.walk(part)
                 if isinstance(node, ast.Return) and isinstance(node.value, (ast.Tuple, ast.List))]  # fmt: skip
     return returned[0] if returned else 0
+
+
+def _unpacked(tree: ast.Module, loader: str) -> tuple[str, ...]:
+    """The names that the loop over a loader gives to the things of a batch."""
+    for node, target in _loops(tree, loader):
+        bound = [target]
+        if isinstance(target, ast.Name):
+            within = [part for part in ast.walk(node) if isinstance(part, ast.Assign)]
+            bound = [part.targets[0] for part in within if _goes_through(part.value, target.id)]
+        for one in bound:
+            if isinstance(one, ast.Tuple) and all(isinstance(part, ast.Name) for part in one.elts):
+                return tuple(part.id for part in one.elts if isinstance(part, ast.Name))
+    return ()
 
 
 def _loops(tree: ast.Module, loader: str) -> Iterator[tuple[ast.For | ast.comprehension, ast.expr]]:

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
+from math import prod
 from typing import Any
 
 import paddle
@@ -42,7 +43,7 @@ class Models:
         layers = [one for one in self._all if isinstance(one, paddle.nn.Layer)]
         inner = {id(part) for layer in layers for part in layer.sublayers()}
         models = [layer for layer in layers if id(layer) not in inner]
-        return sorted(models, key=lambda layer: -sum(int(one.size) for one in layer.parameters()))
+        return sorted(models, key=lambda layer: -sum(prod(one.shape) for one in layer.parameters()))
 
     @cached_property
     def _leaves(self) -> list[list[Any]]:
@@ -113,7 +114,8 @@ def _is_model(one: Any) -> bool:
 def _is_of_another(one: Any, ledger: Ledger) -> bool:
     """Whether parameters of a layer or a model lie in another run's storages."""
     layer = one.network if isinstance(one, paddle.Model) else one
-    states = (known_state(parameter) for parameter in layer.parameters())
+    # Those of a static program are no tensors, and are counted when it runs.
+    states = (known_state(one) for one in layer.parameters() if isinstance(one, paddle.Tensor))
     storages = (state.array.storage for state in states if state is not None)
     return any(storage is not None and storage.ledger is not ledger for storage in storages)
 

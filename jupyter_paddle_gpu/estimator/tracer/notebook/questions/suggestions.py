@@ -133,7 +133,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         yield source[dtype, shape], [(dtype, shape[1:])]
 
 
-_LENGTHS = re.compile(r"(?i)(^|_)(len|lens|lengths?|seq_?len|ids?x?|index|indices)$(?<!input_ids)(?<!token_ids)")
+_LENGTHS = re.compile(r"(?i)(^|_)((seq)?lens?|lengths?|ids?x?|index|indices)$(?<![a-z]_ids)|(user|item|movie)_ids$")
 _LABELS = re.compile(r"(?i)label|target|class|(^|_)(y|gt|tags?|scores?|answers?)($|_)")
 """What things of a batch are called that are one whole number of each sample, and what its labels are."""
 
@@ -142,16 +142,17 @@ def _by_names(
     size: int, given: list[Array], source: dict[Array, str], found: Hints
 ) -> Iterator[tuple[str, list[Array]]]:
     """Batches of things with names, which say what is a length, what a label, and what the model takes."""
-    if not found.names:
+    names = found.names or (found.unpacked if any(map(_LENGTHS.search, found.unpacked)) else ())
+    if not names:
         return
-    own = [name for name in found.names if _LABELS.search(name)] or [found.names[-1]]
+    own = [name for name in names if _LABELS.search(name)] or [names[-1]]
     for one in given:
         for label in labels_of(size, one, found):
             number: Array = "int64", (size,)
-            batch = [label if name in own else number if _LENGTHS.search(name) else one for name in found.names]
+            batch = [label if name in own else number if _LENGTHS.search(name) else one for name in names]
             if len(found.partly) in {0, len(batch)}:
                 batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
-                yield source[one] if len(found.names) == _PAIR else ASSUMED, batch
+                yield source[one] if len(names) == _PAIR else ASSUMED, batch
 
 
 def _handed(found: Hints) -> list[str]:

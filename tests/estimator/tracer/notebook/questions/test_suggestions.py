@@ -176,3 +176,79 @@ def test_labels_that_were_printed_without_a_column_have_none(run_child):
     requests = {"digits": {"printed": {"shapes": [[100, 784], [100]], "numbers": {}}}}
     (question,) = run_child("trace", {"digits": DIGITS}, requests)["digits"]["questions"]
     assert (question["suggestion"], question["params"]["source"]) == ("float32[100,784] float32[100]", "printed")
+
+
+TAGGER = """
+import json, paddle
+library = {}
+exec(compile('''
+import paddle
+class Configuration:
+    def __init__(self, num_classes):
+        self.names = {number: f"LABEL_{number}" for number in range(num_classes)}
+class Tagger(paddle.nn.Layer):
+    def __init__(self, configuration):
+        super().__init__()
+        self.words = paddle.nn.Embedding(100, 8)
+        self.out = paddle.nn.Linear(8, len(configuration.names))
+    def forward(self, ids):
+        return self.out(self.words(ids))
+    @classmethod
+    def from_pretrained(cls, name, num_classes=2):
+        return cls(Configuration(num_classes))
+''', "/usr/lib/some_library/models.py", "exec"), library)
+labels = json.load(open("absent.json"))
+class Sentences(paddle.io.Dataset):
+    def __init__(self, path):
+        self.lines = open(path).read().splitlines()
+    def __getitem__(self, number):
+        return look_up(self.lines[number])
+    def __len__(self):
+        return len(self.lines)
+loader = paddle.io.DataLoader(Sentences("absent.txt"), batch_size=16)
+model = library["Tagger"].from_pretrained("tagger", num_classes=len(labels))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step, batch in enumerate(loader):
+    token_type_ids, lengths, tags = batch
+    mask = paddle.nn.functional.sequence_mask(lengths, maxlen=token_type_ids.shape[1])
+    each = paddle.nn.functional.cross_entropy(model(token_type_ids), tags.unsqueeze(2), reduction="none")
+    (each.squeeze(2) * mask.astype("float32")).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_number_that_a_library_of_models_asks_for_and_the_lengths_of_a_batch(run_child):
+    """PaddleNLP's `from_pretrained(name, num_classes=len(labels))`, and `ids, lengths, labels = batch`."""
+    found = run_child("trace", {"tagger": TAGGER})["tagger"]
+    asked = {one["name"]: one["suggestion"] for one in found["questions"]}
+    assert asked == {"len_labels": 10, "loader": "int64[16,128] int64[16] int64[16,128]"}
+
+
+STATIC = """
+import json, paddle
+paddle.enable_static()
+words = json.load(open("absent.json"))
+class Rows(paddle.io.Dataset):
+    def __init__(self, path):
+        self.lines = open(path).read().splitlines()
+    def __getitem__(self, number):
+        return look_up(self.lines[number])
+    def __len__(self):
+        return len(self.lines)
+x, y = paddle.static.data("x", [None, 13]), paddle.static.data("y", [None, 1])
+loss = paddle.nn.functional.mse_loss(paddle.nn.Linear(13, 1)(x), y)
+paddle.optimizer.SGD(0.1).minimize(loss)
+loader = paddle.io.DataLoader(Rows("absent.txt"), feed_list=[x, y], batch_size=16, return_list=False)
+executor = paddle.static.Executor()
+executor.run(paddle.static.default_startup_program())
+for data in loader:
+    executor.run(feed=data, fetch_list=[loss])
+"""
+
+
+def test_a_static_program_with_layers_is_suggested_what_it_declares(run_child):
+    """Its parameters are no tensors: to ask for their size put an operator into the program, and ended the process."""
+    found = run_child("trace", {"static": STATIC})["static"]
+    assert {one["name"]: one["suggestion"] for one in found["questions"]} == {"loader": "float32[16,13] float32[16,1]"}
+    assert "suggestion_failed" not in found["notes"]
