@@ -158,11 +158,16 @@ class UnknownFloat(UnknownReal):
 
 def _lacking(name: str) -> Any:
     def get(self: Any) -> Any:
-        problem = AttributeError(f"'float' object has no attribute {name!r}")
-        problem.name, problem.obj = name, plain(self)
-        raise problem
+        # Bound to no name: an error in a frame of its own traceback would keep the tensors of whoever asked.
+        raise _no_attribute(name, plain(self))
 
     return property(get)
+
+
+def _no_attribute(name: str, of: float) -> AttributeError:
+    problem = AttributeError(f"'float' object has no attribute {name!r}")
+    problem.name, problem.obj = name, of
+    return problem
 
 
 for _name in {name for name in dir(np.float64) if not name.startswith("__")} - set(dir(float)):
