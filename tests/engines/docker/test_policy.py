@@ -182,7 +182,7 @@ def test_a_notebook_cannot_ask_for_more_than_three_things(work, field):
 
 def test_what_we_write_into_a_notebook_ourselves_is_no_request(work):
     """An executed notebook is submitted again, and the copy of a job holds its files of settings."""
-    ours = {"job": "j1", "files": {"/work/config.yaml": "batch_size: 8\n"}}
+    ours = {"job": "j1", "files": {"/notes/config.yaml": "batch_size: 8\n"}}
     assert authorize(spec(work), DockerSettings(), {"paddle_gpu": ours}).environment == {}
 
 
