@@ -178,8 +178,17 @@ def test_labels_that_were_printed_without_a_column_have_none(run_child):
     assert (question["suggestion"], question["params"]["source"]) == ("float32[100,784] float32[100]", "printed")
 
 
-TAGGER = """
+LINES = """
 import json, paddle
+class Lines(paddle.io.Dataset):
+    def __init__(self, path):
+        self.lines = open(path).read().splitlines()
+    def __getitem__(self, number):
+        return look_up(self.lines[number])
+    def __len__(self):
+        return len(self.lines)
+"""
+TAGGER = """
 library = {}
 exec(compile('''
 import paddle
@@ -198,14 +207,7 @@ class Tagger(paddle.nn.Layer):
         return cls(Configuration(num_classes))
 ''', "/usr/lib/some_library/models.py", "exec"), library)
 labels = json.load(open("absent.json"))
-class Sentences(paddle.io.Dataset):
-    def __init__(self, path):
-        self.lines = open(path).read().splitlines()
-    def __getitem__(self, number):
-        return look_up(self.lines[number])
-    def __len__(self):
-        return len(self.lines)
-loader = paddle.io.DataLoader(Sentences("absent.txt"), batch_size=16)
+loader = paddle.io.DataLoader(Lines("absent.txt"), batch_size=16)
 model = library["Tagger"].from_pretrained("tagger", num_classes=len(labels))
 optimizer = paddle.optimizer.Adam(parameters=model.parameters())
 for step, batch in enumerate(loader):
@@ -220,26 +222,18 @@ for step, batch in enumerate(loader):
 
 def test_a_number_that_a_library_of_models_asks_for_and_the_lengths_of_a_batch(run_child):
     """PaddleNLP's `from_pretrained(name, num_classes=len(labels))`, and `ids, lengths, labels = batch`."""
-    found = run_child("trace", {"tagger": TAGGER})["tagger"]
+    found = run_child("trace", {"tagger": LINES + TAGGER})["tagger"]
     asked = {one["name"]: one["suggestion"] for one in found["questions"]}
     assert asked == {"len_labels": 10, "loader": "int64[16,128] int64[16] int64[16,128]"}
 
 
 STATIC = """
-import json, paddle
 paddle.enable_static()
 words = json.load(open("absent.json"))
-class Rows(paddle.io.Dataset):
-    def __init__(self, path):
-        self.lines = open(path).read().splitlines()
-    def __getitem__(self, number):
-        return look_up(self.lines[number])
-    def __len__(self):
-        return len(self.lines)
 x, y = paddle.static.data("x", [None, 13]), paddle.static.data("y", [None, 1])
 loss = paddle.nn.functional.mse_loss(paddle.nn.Linear(13, 1)(x), y)
 paddle.optimizer.SGD(0.1).minimize(loss)
-loader = paddle.io.DataLoader(Rows("absent.txt"), feed_list=[x, y], batch_size=16, return_list=False)
+loader = paddle.io.DataLoader(Lines("absent.txt"), feed_list=[x, y], batch_size=16, return_list=False)
 executor = paddle.static.Executor()
 executor.run(paddle.static.default_startup_program())
 for data in loader:
@@ -249,6 +243,6 @@ for data in loader:
 
 def test_a_static_program_with_layers_is_suggested_what_it_declares(run_child):
     """Its parameters are no tensors: to ask for their size put an operator into the program, and ended the process."""
-    found = run_child("trace", {"static": STATIC})["static"]
+    found = run_child("trace", {"static": LINES + STATIC})["static"]
     assert {one["name"]: one["suggestion"] for one in found["questions"]} == {"loader": "float32[16,13] float32[16,1]"}
     assert "suggestion_failed" not in found["notes"]
