@@ -25,6 +25,7 @@ from .imaging import is_reference, with_release
 from .placing import (
     Site,
     as_asked_in,
+    as_shown,
     as_submitted,
     check_changes,
     check_precision,
@@ -118,7 +119,7 @@ def match(
     refused = refused or _refused(lambda: check_changes(changed(made, where)))
     if refused is not None:
         placement = msgspec.structs.replace(placement, decision=refused, device_ids=())
-    return Matched(facts=facts, estimate=estimate, placement=_told(placement, request))
+    return Matched(facts=facts, estimate=estimate, placement=_told(placement, request, estimate, judged))
 
 
 def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tuple[EstimateRequest, Where]:
@@ -170,7 +171,8 @@ def match_trace(
     if settling.target != "cpu":
         settling = estimated(_of_job(request, on_cpu=False))
     known = judged if judged.status == "ok" else None
-    placement = _told(place(site, known, paddle_version=estimate.paddle_version, settling=settling), request)
+    placement = place(site, known, paddle_version=estimate.paddle_version, settling=settling)
+    placement = _told(placement, request, estimate, judged)
     return estimate, placement if judged is estimate else with_figure(placement, judged)
 
 
@@ -215,9 +217,9 @@ def _of_job(request: EstimateRequest, *, on_cpu: bool) -> EstimateRequest:
     return msgspec.structs.replace(_alone(request), device=request.device, target="gpu", details=request.details)
 
 
-def _told(placement: Placement, request: EstimateRequest) -> Placement:
-    """The placement with what of the request it was decided without."""
-    decision = as_submitted(placement.decision, request)
+def _told(placement: Placement, request: EstimateRequest, shown: Estimate, judged: Estimate) -> Placement:
+    """The placement with what it was decided without, and by which training."""
+    decision = as_shown(as_submitted(placement.decision, request), shown, judged)
     return msgspec.structs.replace(placement, decision=decision, reasons=(decision.reason, *decision.notes))
 
 

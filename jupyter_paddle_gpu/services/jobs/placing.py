@@ -171,6 +171,22 @@ def as_submitted(decision: Decision, request: EstimateRequest) -> Decision:
     return msgspec.structs.replace(decision, notes=(*decision.notes, *notes)) if notes else decision
 
 
+def as_shown(decision: Decision, shown: Estimate, judged: Estimate) -> Decision:
+    """The decision with the training that it rests on, where another one is shown.
+
+    Args:
+        judged: of all trainings that the job runs; `shown`: of the one that was chosen.
+    """
+    if judged.training == shown.training or judged.model is None:
+        return decision
+    most = Message(
+        code="decided_by_most",
+        text="A job runs all of these trainings: {model} needs most of them and decides where it fits.",
+        params={"model": judged.model},
+    )
+    return msgspec.structs.replace(decision, notes=(most, *decision.notes))
+
+
 def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:
     """How many devices an engine can have train together: as many as may be chosen, where it starts a process each."""
     if not engine.supported_features().several_devices:

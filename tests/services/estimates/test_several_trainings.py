@@ -78,6 +78,9 @@ def test_devices_are_judged_by_what_the_other_trainings_take(services: Services,
     source = notebook(services, tmp_path, FIRST.format(count=60_000), SECOND)
     placement = services.match(source, SMALLER).placement
     assert (placement.decision.outcome, placement.verdicts[0].fit) == ("refuse", "never")
+    assert [note.code for note in placement.decision.notes] == ["decided_by_most"]
+    of_the_largest = services.match(source, EstimateRequest(training="1", batch_size=8)).placement
+    assert "decided_by_most" not in [note.code for note in of_the_largest.decision.notes]
     told = services.preflight(source, Submission(request=SMALLER))
     assert told.decision is not None and told.decision.reason == placement.decision.reason
     first = EstimateRequest(training="1", batch_size=800)
