@@ -36,7 +36,6 @@ export type IRemedy = Omit<Schemas['Remedy'], 'request'> & { request: IEstimateR
 /** What a job's copy of a notebook has otherwise than the notebook. */
 export type IChanges = Schemas['Changes'];
 export type IChangedCell = Schemas['ChangedCell'];
-export type IChangedFile = Schemas['ChangedFile'];
 
 export type Breakdown = Schemas['Breakdown'];
 export type Kind = keyof Breakdown;

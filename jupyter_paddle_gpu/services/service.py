@@ -110,9 +110,11 @@ class Services(Machine):
         """
         check_request(request := request or EstimateRequest())
         self.estimates.begin(source)
-        from .jobs.matching import as_asked  # as `match`
+        from .jobs.matching import as_usual  # as `match`
 
-        return self.estimates.fits(source, self.inspect(source), as_asked(self._site(source), request), devices)
+        facts = self.inspect(source)
+        request, _ = as_usual(self._site(source), facts, request)
+        return self.estimates.fits(source, facts, request, devices)
 
     def match(
         self,

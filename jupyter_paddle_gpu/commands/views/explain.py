@@ -12,6 +12,7 @@ from .. import markup
 from ..options import typed
 from ..speech import Speech, count, size
 from .estimate import EstimateView
+from .step import layer_name
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -76,9 +77,8 @@ class ExplainView(EstimateView):
         }[peak.phase]
         if not peak.layer:
             return [say("The step is fullest {moment}, at {op}.", moment=moment, op=peak.op)]
-        return [
-            say("The step is fullest {moment}, at {op} of layer {layer}.", moment=moment, op=peak.op, layer=peak.layer)
-        ]
+        layer = layer_name(self.data, peak.layer)
+        return [say("The step is fullest {moment}, at {op} of layer {layer}.", moment=moment, op=peak.op, layer=layer)]
 
     def _standing(self, say: Speech, breakdown: Breakdown) -> list[str]:
         estimate = self.data
@@ -124,7 +124,7 @@ class ExplainView(EstimateView):
         largest = [item for item in estimate.alive_at_peak if item.kind in ("activations", "inputs")][:MOST_TENSORS]
         if largest:
             named = ", ".join(
-                f"{size(item.bytes)} {item.dtype}{list(item.shape)}" + (f" ({item.layer or item.op})")
+                f"{size(item.bytes)} {item.dtype}{list(item.shape)} ({layer_name(estimate, item.layer) or item.op})"
                 for item in largest
             )
             lines.append(say("The largest: {tensors}.", tensors=named))

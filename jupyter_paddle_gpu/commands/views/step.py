@@ -163,11 +163,19 @@ def _tables(estimate: Estimate, say: Speech) -> Iterator[Table]:
         yield Table(say("By layer"), heads, [_layer_row(row) for row in layers], figures=2, optional=(1, 4))
     if alive := estimate.alive_at_peak[:MOST_TENSORS]:
         heads = (say("Made by"), say("Layer"), say("Tensor"), say("Size"))
-        yield Table(say("Largest at the peak"), heads, [_tensor_row(one) for one in alive], figures=3, optional=(1,))
+        rows = [_tensor_row(one, layer_name(estimate, one.layer)) for one in alive]
+        yield Table(say("Largest at the peak"), heads, rows, figures=3, optional=(1,))
 
 
-def _tensor_row(alive: AliveTensor) -> tuple[str, ...]:
-    return (alive.op or alive.kind, alive.layer, _shape(alive.dtype, alive.shape), size(alive.bytes))
+def layer_name(estimate: Estimate, path: str) -> str:
+    """A layer as people call it: a number in a list (`2`, `blocks.3`) says nothing without its type."""
+    if not path.rpartition(".")[2].isdigit():
+        return path
+    return next((f"{path}: {one.type}" for one in estimate.layers if one.path == path), path)
+
+
+def _tensor_row(alive: AliveTensor, layer: str) -> tuple[str, ...]:
+    return (alive.op or alive.kind, layer, _shape(alive.dtype, alive.shape), size(alive.bytes))
 
 
 def _layer_row(row: Row) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ def unused_device(job: Job, result: JobResult | None) -> Message | None:
         code="device_not_used",
         text="The Paddle there, {version}, is a build for the CPU: it used no GPU.",
         hint="Held for nothing: {device}. Install Paddle for GPUs where the job runs "
-        "(https://www.paddlepaddle.org.cn/install/quick), or choose the CPU in the submit dialog.",
+        "(https://www.paddlepaddle.org.cn/install/quick), or choose the CPU for the job.",
         params={"device": ",".join(job.device_ids), "version": result.paddle_version},
     )
     return reasons.called(told, job.device_names)

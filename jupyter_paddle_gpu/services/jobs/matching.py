@@ -133,11 +133,6 @@ def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tupl
     return request, _where(chosen, inventory, site.policies.matching, choice)
 
 
-def as_asked(site: Site, request: EstimateRequest) -> EstimateRequest:
-    """The request with the variables that the notebook itself asks for where its jobs usually run."""
-    return as_asked_in(site.content, site.engines[engine_name(site.engines, "")], request, "")[0]
-
-
 def _with_release(site: Site, request: EstimateRequest, engine: Engine, choice: Choice, **of: str) -> EstimateRequest:
     return with_release(request, engine, inventory_of(engine, site.inventory), choice, policies=site.policies, **of)
 

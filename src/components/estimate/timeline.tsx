@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { IEstimate, ITimelinePoint, Phase } from '../../domain';
 import { bytes } from '../../format';
+import { layerName } from '../../models/estimate/layers';
 import { short } from '../../plots';
 import { useApp, useWidth } from '../common/context';
 import { chartHeight, roundSizes } from './scale';
@@ -42,7 +43,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
   const kept = estimate.breakdown
     ? estimate.breakdown.parameters + estimate.breakdown.optimizer_state
     : 0;
-  const what = [peak.op, peak.layer].filter(Boolean).join(', ');
+  const what = [peak.op, layerName(estimate, peak.layer)].filter(Boolean).join(', ');
   const label = trans.__('peak: %1', what || names[peak.phase]);
   const onLeft = x(peak.index) > width / 2;
   const shown = chosen === null ? null : points[Math.min(chosen, points.length - 1)];
@@ -60,7 +61,7 @@ export function Timeline({ estimate }: { estimate: IEstimate }): JSX.Element | n
   /** `lstm, rnn_grad · backward · 1.4 GiB, 130 MiB of it kept all the time`. */
   const alive = (point: ITimelinePoint) =>
     [
-      [point.layer, point.op].filter(Boolean).join(', '),
+      [layerName(estimate, point.layer), point.op].filter(Boolean).join(', '),
       names[point.phase],
       kept > 0
         ? trans.__('%1, of it %2 kept all the time', bytes(point.bytes), bytes(kept))

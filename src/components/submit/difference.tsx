@@ -1,9 +1,8 @@
 /** What the job's copy of the notebook has otherwise: shown before it is submitted, written into it by a click. */
 
-import { PathExt } from '@jupyterlab/coreutils';
 import * as React from 'react';
 
-import type { IChangedFile } from '../../domain';
+import type { IChanges } from '../../domain';
 import type { Training } from '../../models/estimate/training';
 import { Button, Note } from '../common/pieces';
 import { useApp } from '../common/context';
@@ -32,20 +31,7 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
               </span>
             ))}
           </pre>
-          {training.source.write && !changes.files.length && (
-            <div className="jp-PaddleGpu-actions">
-              <Button
-                disabled={training.isEstimating}
-                title={trans.__('Ctrl+Z in the cell takes it back.')}
-                onClick={() => void training.write()}
-              >
-                {trans.__('Write into the notebook')}
-              </Button>
-            </div>
-          )}
-          {changes.files.length > 0 && (
-            <Settings files={changes.files} folder={PathExt.dirname(training.source.path)} />
-          )}
+          <Writing training={training} {...changes} />
         </details>
       )}
       {changes.refused.map(({ change, why }) => (
@@ -55,36 +41,44 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
   );
 }
 
-/** Files that the person's own hand changes, as other programs may read them too; each opens with a click. */
-function Settings(props: { files: readonly IChangedFile[]; folder: string }): JSX.Element {
+/** The second click; a file of settings is opened and saved, a script and what JupyterLab may not reach are not. */
+function Writing(props: IChanges & { training: Training }): JSX.Element | null {
   const { trans, commands } = useApp();
-  const names = props.files.map(({ name }) => name);
-  // What lies elsewhere, JupyterLab may not reach.
-  const near = names.filter(name => !ABSOLUTE.test(name));
-  return (
-    <>
+  const { training, cells, files } = props;
+  const { source } = training;
+  const names = files.map(({ name }) => name);
+  if (cells.length && !source.write) {
+    return null;
+  }
+  if (names.some(name => ABSOLUTE.test(name))) {
+    return (
       <p className="jp-PaddleGpu-muted jp-PaddleGpu-small">
         {trans.__(
           '%1 itself stays as it is. To keep the change, type it there and save.',
           names.join(', ')
         )}
       </p>
-      <div className="jp-PaddleGpu-actions">
-        {near.map(name => (
-          <Button
-            key={name}
-            onClick={() =>
-              void commands.execute('docmanager:open', {
-                path: PathExt.join(props.folder, name),
-                factory: 'Editor'
-              })
-            }
-          >
-            {trans.__('Open %1', name)}
-          </Button>
-        ))}
-      </div>
-    </>
+    );
+  }
+  return (
+    <div className="jp-PaddleGpu-actions">
+      <Button
+        disabled={training.isEstimating}
+        title={trans.__('Ctrl+Z there takes it back.')}
+        onClick={() =>
+          void training.write(path =>
+            commands.execute('docmanager:open', { path, factory: 'Editor' })
+          )
+        }
+      >
+        {names.length
+          ? trans.__(
+              'Write into %1',
+              [...(cells.length ? [source.name] : []), ...names].join(', ')
+            )
+          : trans.__('Write into the notebook')}
+      </Button>
+    </div>
   );
 }
 

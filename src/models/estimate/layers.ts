@@ -1,6 +1,6 @@
 /** The model's tree out of the estimate's rows, which name each layer by its dotted path. */
 
-import type { ILayerMemory } from '../../domain';
+import type { IEstimate, ILayerMemory } from '../../domain';
 
 export interface ILayerNode extends ILayerMemory {
   /** Last part of the path; empty for the model itself. */
@@ -23,6 +23,12 @@ export function layerTree(layers: readonly ILayerMemory[]): ILayerNode | null {
     nodes.set(layer.path, node);
   }
   return nodes.get('') ?? null;
+}
+
+/** A layer as people call it: a number in a list (`2`, `blocks.3`) says nothing without its type. */
+export function layerName({ layers }: IEstimate, path: string): string {
+  const type = /(^|\.)\d+$/.test(path) && layers.find(one => one.path === path)?.type;
+  return type ? `${path}: ${type}` : path;
 }
 
 /** The nearest layer above that has a row of its own: lists of layers may have none. */

@@ -21,6 +21,7 @@ import { AS_USUAL, figureOf, type IChoice, isElsewhere, placeOf } from '../submi
 import { LiveModels } from '../notebook/liveModels';
 import type { INotebookSource } from '../notebook/notebook';
 import { digest, type IRemembered } from '../notebook/remembered';
+import { type Opening, written } from '../notebook/written';
 import { Owns } from './own';
 import { Reading } from './reading';
 import { keptRemedies, remembered, saidIn } from './recalled';
@@ -263,15 +264,13 @@ export class Training {
       : this.submission.preflight());
   }
 
-  /** Write what the job has otherwise into the notebook; from then on it is the notebook's own. */
-  async write(): Promise<void> {
+  /** Write what the job has otherwise into the notebook and its files; from then on it is the notebook's own. */
+  async write(open: Opening): Promise<void> {
     const { changes } = this.submission;
-    if (!changes?.cells.length) {
-      return;
+    if (changes && (await written(changes, this._source, open))) {
+      this.submission.changes = null;
+      this.request = behindChanges(this.request, changes, this.whatIfs);
     }
-    this._source.write?.(changes.cells);
-    this.submission.changes = null;
-    this.request = behindChanges(this.request, changes, this.whatIfs);
     await this.measure();
   }
 

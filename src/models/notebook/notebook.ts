@@ -10,7 +10,7 @@ import type { INotebookBody } from '../../api';
 import type { IChangedCell } from '../../domain';
 import { type ILiveKernel, LiveKernel } from './liveKernel';
 import type { Script } from './script';
-import { writeCells } from './written';
+import { type IWritable, type IWritten, writeCells } from './written';
 
 /** States in which a kernel holds nothing of what it held. */
 const FORGETS: ReadonlySet<Kernel.Status> = new Set([
@@ -21,9 +21,7 @@ const FORGETS: ReadonlySet<Kernel.Status> = new Set([
 ]);
 
 /** A notebook that is open. */
-export interface INotebookSource {
-  /** Contents path. */
-  readonly path: string;
+export interface INotebookSource extends IWritable {
   readonly name: string;
   /** Whether the reader trusts every cell of it. */
   readonly trusted: boolean;
@@ -35,8 +33,6 @@ export interface INotebookSource {
   reveal(cell: number): void;
   /** The node of a cell, for a badge on it; none for a script. */
   cellNode?(cell: number): HTMLElement | null;
-  /** Write changed cells into the notebook, as one step that Ctrl+Z in one of them takes back; none for a script. */
-  write?(cells: readonly IChangedCell[]): void;
   /** What can be asked of its kernel. */
   readonly kernel?: ILiveKernel;
 }
@@ -279,10 +275,12 @@ class OpenNotebook implements INotebookSource {
   }
 
   fingerprint(): string {
-    const cells = this._panel.content.model?.cells;
-    return JSON.stringify(
-      cells ? [...cells].map(cell => [cell.type, cell.sharedModel.getSource()]) : []
-    );
+    const { model } = this._panel.content;
+    return JSON.stringify([
+      ...[...(model?.cells ?? [])].map(cell => [cell.type, cell.sharedModel.getSource()]),
+      // What it says of its image and its environment.
+      ...[model?.getMetadata('paddle_gpu') ?? []].flat()
+    ]);
   }
 
   reveal(cell: number): void {
@@ -299,13 +297,13 @@ class OpenNotebook implements INotebookSource {
     return this._panel.isDisposed ? null : (this._panel.content.widgets[cell]?.node ?? null);
   }
 
-  write(cells: readonly IChangedCell[]): void {
+  write(cells: readonly IChangedCell[], files: readonly IWritten[]): void {
     const notebook = this._panel.content;
     const shared = notebook.model?.sharedModel;
     if (!shared) {
       return;
     }
-    const first = writeCells(shared, cells);
+    const first = writeCells(shared, cells, files);
     if (first !== null) {
       this.reveal(first);
       notebook.mode = 'edit';

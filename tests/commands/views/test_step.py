@@ -7,8 +7,9 @@ from rich.console import Console, Group
 
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.estimate import EstimateView
+from jupyter_paddle_gpu.commands.views.explain import ExplainView
 from jupyter_paddle_gpu.commands.views.step import rich, shown_layers
-from jupyter_paddle_gpu.domain.estimates import AliveTensor, Estimate, HostMemory, LayerMemory
+from jupyter_paddle_gpu.domain.estimates import AliveTensor, Breakdown, Estimate, HostMemory, LayerMemory, TimelinePoint
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 
 
@@ -36,6 +37,22 @@ def layer(path, kind, parameters, activations=0, flops=0):
         activation_bytes=activations,
         flops=flops,
     )
+
+
+def test_a_layer_that_is_a_number_in_a_list_is_named_with_its_type():
+    layers = (layer("", "Sequential", 300), layer("2", "Linear", 200), layer("out", "Linear", 100))
+    alive = tuple(
+        AliveTensor(bytes=1024, kind="activations", op="matmul", layer=path, shape=(2, 128), dtype="float32")
+        for path in ("2", "out")
+    )
+    peak = TimelinePoint(index=1, bytes=2048, phase="backward", op="matmul_grad", layer="2")
+    kinds = Breakdown(parameters=600, gradients=600, activations=2048)
+    estimate = Estimate(
+        status="ok", evidence="trace", layers=layers, alive_at_peak=alive, peak_at=peak, breakdown=kinds
+    )
+    said = dict(ExplainView(estimate).paragraphs(Speech("en")))
+    assert any("at matmul_grad of layer 2: Linear." in line for lines in said.values() for line in lines)
+    assert any("float32[2, 128] (2: Linear), " in line and "(out)" in line for line in said["With the batch"])
 
 
 def blocks(*paths):

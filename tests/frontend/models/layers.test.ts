@@ -1,4 +1,5 @@
-import { held, layerTree } from '../../../src/models/estimate/layers';
+import type { IEstimate } from '../../../src/domain';
+import { held, layerName, layerTree } from '../../../src/models/estimate/layers';
 
 function layer(path: string, parameters: number, activations = 0) {
   return {
@@ -28,4 +29,12 @@ describe('layerTree', () => {
   it('is nothing where no model was seen', () => {
     expect(layerTree([])).toBeNull();
   });
+});
+
+test('a layer that is a number in a list is named with its type', () => {
+  const layers = [layer('', 100), layer('2', 40), layer('blocks.3', 40), layer('head', 10)];
+  const named = ['2', 'blocks.3', 'blocks.4', 'head', ''].map(path =>
+    layerName({ layers } as unknown as IEstimate, path)
+  );
+  expect(named).toEqual(['2: Layer', 'blocks.3: Layer', 'blocks.4', 'head', '']);
 });

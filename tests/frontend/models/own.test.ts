@@ -19,7 +19,7 @@ test('a change that was written and taken back is not the notebook any more', as
   const api = apiOn((url, init) => {
     if (url.endsWith('changes')) {
       const cells = [{ cell: 0, before: 'x', after: 'y', tags: [] }];
-      const changes = { cells, refused: [], says: [], difference: '' };
+      const changes = { cells, files: [], refused: [], says: [], difference: '' };
       return Promise.resolve(answer(200, JSON.stringify(changes)));
     }
     if (!url.includes('placements') || !init.body) {
@@ -57,7 +57,7 @@ test('a change that was written and taken back is not the notebook any more', as
   expect(figures()).toEqual([160, 640]);
   await settle();
   expect(training.submission.changes?.cells).toHaveLength(1);
-  await training.write();
+  await training.write(() => Promise.reject());
   expect(figures()).toEqual([160, 160]);
   batch = 64; // Ctrl+Z in the cell
   await training.ask({ amp: 'O1' });

@@ -1,8 +1,14 @@
 /** What an advice changes is one step of its notebook, in however many cells it is. */
 
-import { YNotebook } from '@jupyter/ydoc';
+import { YFile, YNotebook } from '@jupyter/ydoc';
 
-import { writeCells } from '../../../src/models/notebook/written';
+import type { IChanges } from '../../../src/domain';
+import {
+  type IWritable,
+  type Opening,
+  writeCells,
+  written
+} from '../../../src/models/notebook/written';
 import { settle } from '../helpers';
 
 /** As JupyterLab makes them: each cell has a history of its own. */
@@ -60,4 +66,55 @@ test('a cell that was changed meanwhile stays', () => {
   const made = notebook('other');
   expect(writeCells(made, [changed(0, 'load(64)', 'load(16)')])).toBeNull();
   expect(texts(made)).toEqual(['other']);
+});
+
+/** A file that is open in an editor, and what is opened and saved of it. */
+function editor(text: string): { file: YFile; did: string[]; open: Opening } {
+  const file = new YFile();
+  file.setSource(text);
+  const did: string[] = [];
+  const save = () => void did.push('saved');
+  const context = { ready: Promise.resolve(), model: { sharedModel: file }, save };
+  const open = (path: string) => {
+    did.push(path);
+    return Promise.resolve({ context });
+  };
+  return { file, did, open: open as unknown as Opening };
+}
+
+const settings = { path: '/home/ada/conf/run.yml', name: 'conf/run.yml' };
+const changes = (cells: IChanges['cells'] = []): IChanges => ({
+  says: [],
+  cells,
+  files: [{ ...settings, before: 'batch: 64\r\n', after: 'batch: 16\r\n' }],
+  difference: '',
+  refused: [],
+  written: []
+});
+
+test('a file of settings is opened, written and saved, and its editor takes it back', async () => {
+  const { file, did, open } = editor('batch: 64\n');
+  expect(await written(changes(), { path: 'work/a.ipynb' }, open)).toBe(true);
+  expect(file.getSource()).toBe('batch: 16\n');
+  expect(did).toEqual(['work/conf/run.yml', 'saved']);
+  file.undo();
+  expect(file.getSource()).toBe('batch: 64\n');
+});
+
+test('a file that is being edited stays', async () => {
+  const { file, did, open } = editor('batch: 32\n');
+  expect(await written(changes(), { path: 'a.ipynb' }, open)).toBe(false);
+  expect(file.getSource()).toBe('batch: 32\n');
+  expect(did).toEqual(['conf/run.yml']);
+});
+
+test('a cell and a file are taken back together', async () => {
+  const made = notebook('step()');
+  const { file, open } = editor('batch: 64\n');
+  const write: IWritable['write'] = (cells, files) => void writeCells(made, cells, files);
+  await written(changes([changed(0, 'step()', 'amp()')]), { path: 'a.ipynb', write }, open);
+  expect([...texts(made), file.getSource()]).toEqual(['amp()', 'batch: 16\n']);
+  made.cells[0].undo();
+  await settle();
+  expect([...texts(made), file.getSource()]).toEqual(['step()', 'batch: 64\n']);
 });

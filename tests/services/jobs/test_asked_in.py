@@ -18,6 +18,7 @@ from jupyter_paddle_gpu.jobs.scheduling.queue import Standing
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 from jupyter_paddle_gpu.services import Services, Settings, Submission
+from jupyter_paddle_gpu.services.estimates.estimating import Estimating
 from jupyter_paddle_gpu.services.jobs.matching import match
 from jupyter_paddle_gpu.services.jobs.placing import Site
 from jupyter_paddle_gpu.services.policies.files import Policies
@@ -98,6 +99,12 @@ class Containers(LocalEngine):
         return DockerEngine(DockerSettings()).defaults_of(metadata)
 
 
+def site_of(source):
+    inventory = Inventory(time=1.0, devices=(CARD,), host=HOST, drivers={"nvidia": Driver(version="570.00")})
+    engines, standing = {"there": Containers()}, lambda *_: Standing()
+    return Site(engines, lambda: inventory, Policies(), standing, content=source.content)
+
+
 @pytest.mark.parametrize(
     ("own", "image", "release"),
     [
@@ -118,11 +125,21 @@ def test_the_image_that_the_panel_or_the_notebook_names_says_the_release(monkeyp
         asked.append(request.release)
         return Estimate(status="needs_input", evidence="scan")
 
-    inventory = Inventory(time=1.0, devices=(CARD,), host=HOST, drivers={"nvidia": Driver(version="570.00")})
-    engines, standing = {"there": Containers()}, lambda *_: Standing()
-    site = Site(engines, lambda: inventory, Policies(), standing, content=source.content)
     given = {"whole": estimated, "meant": lambda request, where: request, "changed": lambda request, where: Changes()}
-    found = match(site, facts, estimated, EstimateRequest(target="gpu"), image=image, **given)
+    found = match(site_of(source), facts, estimated, EstimateRequest(target="gpu"), image=image, **given)
     assert set(asked) == {release}
     if release:
         assert found.placement.image.reference == (image or IMAGE)
+
+
+def test_the_largest_batch_is_sought_as_the_notebooks_own_image_takes_it(monkeypatch, tmp_path):
+    monkeypatch.setattr("jupyter_paddle_gpu.services.jobs.imaging.kernel_paddle", lambda name: "3.3.1")
+    monkeypatch.setattr(Services, "_site", lambda self, source: site_of(source))
+    asked = []
+    monkeypatch.setattr(Estimating, "fits", lambda self, source, facts, request, devices: asked.append(request))
+    services = Services(Settings(data_folder=tmp_path))
+    try:
+        services.fits(parse_notebook(content({"image": IMAGE, "environment": {"A": "1"}}), Path("/nowhere/n.ipynb")))
+    finally:
+        services.close()
+    assert [(request.release, request.environment) for request in asked] == [("2.6.2", {"A": "1"})]
