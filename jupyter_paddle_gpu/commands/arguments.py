@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Callable
 from functools import wraps
@@ -17,6 +18,11 @@ from .face import Face, View
 from .listing import Listing
 
 F = TypeVar("F", bound=Callable[..., Any])
+_READS_ARGUMENTS = re.compile(r"\b(?:arg|fire\b|click\b|typer\b|hydra\b|runpy\b|FLAGS\b|opts?\b\.|options?\b)")
+"""Words of which one stands in a script that reads what stands behind its name."""
+_IMPORTED = re.compile(r"^\s*(?:from|import)\s+(\.|\w+)", re.MULTILINE)
+_FIRST = "first_argument"
+"""The name in a command's `meta` of the option that was taken to be a script's own."""
 _PROGRAM = re.compile(r"(?:\S*/)?(?:python[\d.]*|fleetrun)$")
 """What a command begins with that starts a training."""
 
@@ -105,6 +111,7 @@ class AsTyped(click.Command):
             if word == "-m" or _PROGRAM.match(word):
                 return at
             if is_script and word.startswith("-") and word.partition("=")[0] not in own:
+                context.meta[_FIRST] = word.partition("=")[0], sorted(own)
                 return at
             is_script = is_script or word.endswith(".py")
         return None
@@ -113,7 +120,9 @@ class AsTyped(click.Command):
 def meant(face: Face, words: tuple[str, ...]) -> NotebookSource:
     """The notebook, or the script with its arguments, also as a command that starts it."""
     if not words or not (words[0] == "-m" or _PROGRAM.match(words[0])):
-        return face.source(*one(face, words))
+        source = face.source(*one(face, words))
+        _check_option(source)
+        return source
     from ..services.notebooks import started  # the use cases take longer than a shell that completes may wait
 
     program = started(words)
@@ -123,6 +132,24 @@ def meant(face: Face, words: tuple[str, ...]) -> NotebookSource:
         raise click.UsageError(face.say(text, command=" ".join(words), example=example))
     source = face.source(program.script, program.arguments)
     return msgspec.structs.replace(source, launched=program.launched)
+
+
+def _check_option(source: NotebookSource) -> None:
+    """Refuse an option that is nearly one of the command's behind a script that reads none: it was mistyped.
+
+    Behind `--`, and behind `python`, all is the script's.
+    """
+    context = click.get_current_context()
+    typed, own = context.meta.get(_FIRST, ("", []))
+    near = difflib.get_close_matches(typed, own, 3, 0.75) if typed else []
+    if not near:
+        return
+    # The first cell is ours: it hands the arguments over.
+    text = "\n".join(str(cell.get("source", "")) for cell in source.content["cells"][1:])
+    beside = (source.folder / name for name in _IMPORTED.findall(text))
+    if _READS_ARGUMENTS.search(text) or any(one.exists() or one.with_suffix(".py").exists() for one in beside):
+        return
+    raise click.NoSuchOption(typed, possibilities=near, ctx=context)
 
 
 def one(face: Face, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
+from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
 from ..domain.what_ifs import EstimateRequest
 from . import options
@@ -98,6 +100,14 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = msgspec.structs.replace(options.request(**asked), details=True)
     if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
+    if len(what) == 1 and not Path(what[0]).suffix and not Path(what[0]).exists():
+        raise PaddleGpuError(
+            "neither_notebook_nor_job",
+            "“{name}” is neither a notebook nor a job.",
+            hint="`jupyter paddle-gpu jobs` lists the jobs; a notebook is named with its ending.",
+            status=404,
+            name=what[0],
+        )
     source = meant(face, what)
     with face.working():
         matched = face.services.match(source, request)

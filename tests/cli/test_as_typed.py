@@ -53,6 +53,16 @@ def test_arguments_behind_python_are_the_scripts_own(estimated):
     assert written != estimated("train.py")
 
 
+def test_a_mistyped_option_behind_a_script_that_reads_none_is_answered_with_the_one_meant(cli, script):
+    script.write_text("import paddle\nprint(paddle.__version__)\n")
+    ran = cli("estimate", "train.py", "--bach-size", "2")
+    assert ran.status == 2 and "--batch-size" in ran.err
+    assert cli("estimate", "train.py", "--", "--bach-size", "2").status == 4, "nothing trains"
+    (script.parent / "given.py").write_text("")
+    script.write_text("import paddle\nimport given\n")
+    assert cli("estimate", "train.py", "--bach-size", "2").status == 4, "a module may read it"
+
+
 @pytest.mark.paddle
 def test_the_launcher_makes_it_one_of_so_many_as_in_a_cell(estimated, notebook):
     path = notebook("!python -m paddle.distributed.launch --devices 0,1 train.py --width 512")

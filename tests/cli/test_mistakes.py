@@ -75,6 +75,9 @@ def test_a_notebook_without_a_command_is_told_the_one_that_looks_at_it(cli, name
 def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(cli, notebook):
     notebook("print(1)")
     assert "Did you mean train.ipynb?" in cli("estimate", "trian.ipynb").err
+    assert "Did you mean" not in cli("estimate", "sixteen.ipynb").err, "only the ending is alike"
+    neither = cli("explain", "last_one").err
+    assert "“last_one” is neither a notebook nor a job." in neither and "jobs" in neither
     absent = cli("submit", "other.py").err
     assert "There is no script at" in absent and "Check the name and the folder." in absent
 

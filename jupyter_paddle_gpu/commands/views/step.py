@@ -168,8 +168,8 @@ def _tables(estimate: Estimate, say: Speech) -> Iterator[Table]:
 
 
 def layer_name(estimate: Estimate, path: str) -> str:
-    """A layer as people call it: a number in a list (`2`, `blocks.3`) says nothing without its type."""
-    if not path.rpartition(".")[2].isdigit():
+    """A layer as people call it: a path without a word (`2`, `0.1`) says nothing without the layer's type."""
+    if not path.replace(".", "").isdigit():
         return path
     return next((f"{path}: {one.type}" for one in estimate.layers if one.path == path), path)
 

@@ -140,8 +140,10 @@ def _missing(path: Path) -> PaddleGpuError:
     """There is no such file: the one beside it that may be meant, or what else helps."""
     near: list[str] = []
     with contextlib.suppress(OSError, ValueError):
-        beside = [one.name for one in path.parent.iterdir() if one.suffix in (".ipynb", ".py")]
-        near = difflib.get_close_matches(path.name, beside, 1)
+        # Their endings are alike in any case, and say nothing of what was meant.
+        files = sorted(path.parent.iterdir(), key=lambda one: (one.suffix == path.suffix, one.name))
+        beside = {one.stem: one.name for one in files if one.suffix in (".ipynb", ".py")}
+        near = [beside[stem] for stem in difflib.get_close_matches(path.stem, beside, 1)]
     hint = "Check the name; a notebook that was never saved has to be saved first."
     if near:
         hint = "Did you mean {name}?"

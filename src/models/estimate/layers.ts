@@ -25,9 +25,9 @@ export function layerTree(layers: readonly ILayerMemory[]): ILayerNode | null {
   return nodes.get('') ?? null;
 }
 
-/** A layer as people call it: a number in a list (`2`, `blocks.3`) says nothing without its type. */
+/** A layer as people call it: a path without a word (`2`, `0.1`) says nothing without the layer's type. */
 export function layerName({ layers }: IEstimate, path: string): string {
-  const type = /(^|\.)\d+$/.test(path) && layers.find(one => one.path === path)?.type;
+  const type = /^[\d.]+$/.test(path) && layers.find(one => one.path === path)?.type;
   return type ? `${path}: ${type}` : path;
 }
 

@@ -32,9 +32,9 @@ describe('layerTree', () => {
 });
 
 test('a layer that is a number in a list is named with its type', () => {
-  const layers = [layer('', 100), layer('2', 40), layer('blocks.3', 40), layer('head', 10)];
-  const named = ['2', 'blocks.3', 'blocks.4', 'head', ''].map(path =>
+  const layers = [layer('', 100), layer('0.2', 40), layer('blocks.3', 40), layer('head', 10)];
+  const named = ['0.2', '3', 'blocks.3', 'head', ''].map(path =>
     layerName({ layers } as unknown as IEstimate, path)
   );
-  expect(named).toEqual(['2: Layer', 'blocks.3: Layer', 'blocks.4', 'head', '']);
+  expect(named).toEqual(['0.2: Layer', '3', 'blocks.3', 'head', '']);
 });

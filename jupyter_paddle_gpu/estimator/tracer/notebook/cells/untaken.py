@@ -108,14 +108,16 @@ def _read_names(sources: Iterable[str]) -> set[str]:
 
 
 def _nameable(sources: Iterable[str]) -> dict[str, None]:
-    """Names by which the notebook's own values can be given, in the order in which they stand there."""
+    """Names by which the notebook's own values can be given, in the order in which they stand there; none of Python's
+    own (`__file__`)."""
     found: dict[str, None] = {}
     for source in sources:
         for node in nodes(source):
             match node:
-                case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()):
-                    found[name] = None
-                case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant()):
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant())
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant())
+                ) if not name.startswith("__"):
                     found[name] = None
                 case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags]):
                     texts = [one.value for one in flags if isinstance(one, ast.Constant) and isinstance(one.value, str)]

@@ -76,6 +76,9 @@ TAKEN = {
 }
 UNTAKEN = {
     "another name": (NAMED + STEPS, {"nothere": 3, "BATCH": 4}, ["answers_untaken", "nothere", "HIDDEN"]),
+    "none of Python's own": (
+        "__file__ = 'a.py'\n" + NAMED + STEPS, {"nothere": 3, "BATCH": 4}, ["answers_untaken", "nothere", "HIDDEN"],
+    ),
     "misspelt": (NAMED + STEPS, {"hiden": 3}, ["answers_misspelt", "hiden", "HIDDEN"]),
     "argument": (
         PARSER.replace("required=True", "default=2") + STEPS, {"batchsize": 3},
