@@ -113,8 +113,7 @@ class Services(Machine):
         from .jobs.matching import as_usual  # as `match`
 
         facts = self.inspect(source)
-        request, _ = as_usual(self._site(source), facts, request)
-        return self.estimates.fits(source, facts, request, devices)
+        return self.estimates.fits(source, facts, as_usual(self._site(source), facts, request)[0], devices)
 
     def match(
         self,

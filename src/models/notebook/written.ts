@@ -71,6 +71,8 @@ export async function written(
   for (const { name, before, after } of files) {
     const { context } = await open(PathExt.join(PathExt.dirname(source.path), name));
     await context.ready;
+    // Only behind its checkpoint a file that was just opened forgets what could be taken back.
+    await context.sessionContext.ready;
     const text = context.model.sharedModel as unknown as SharedText;
     // An editor keeps which ends the lines have, and shows none.
     const [was, will] = [before, after].map(one => one.replace(/\r\n/g, '\n'));

@@ -74,7 +74,15 @@ function editor(text: string): { file: YFile; did: string[]; open: Opening } {
   file.setSource(text);
   const did: string[] = [];
   const save = () => void did.push('saved');
-  const context = { ready: Promise.resolve(), model: { sharedModel: file }, save };
+  // As JupyterLab has it: behind its checkpoint a file that was just opened cannot be taken back any more.
+  const checked = settle().then(() => file.clearUndoHistory());
+  const sessionContext = { ready: checked };
+  const context = {
+    ready: Promise.resolve(),
+    sessionContext,
+    model: { sharedModel: file },
+    save
+  };
   const open = (path: string) => {
     did.push(path);
     return Promise.resolve({ context });
