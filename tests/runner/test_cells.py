@@ -164,6 +164,15 @@ def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> 
     assert run.stream(0) == "64 a.csv 5 3\n", run.log
 
 
+def test_what_a_name_is_made_of_is_made_of_what_would_be_typed(execute: Execute, shell: str) -> None:
+    run = execute(
+        "width = int(input('width? ')) * 2\nname: str = input('name? ').strip()\nprint([width, name])",
+        sets={"width": 3, "name": 5},
+        shell=shell,
+    )
+    assert run.stream(0) == "[6, '5']\n", run.log
+
+
 def test_await_at_top_level(execute: Execute, shell: str) -> None:
     run = execute("import asyncio\nawait asyncio.sleep(0)\nprint('awaited')", shell=shell)
     assert run.stream(0) == "awaited\n"

@@ -43,14 +43,14 @@ class Binder(ast.NodeTransformer):
         if names and _DECLARED.issuperset(names) and not isinstance(node.value, ast.Constant):
             return node
         if names and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            node.value = self._constant(node.targets[0].id, node)
+            node.value = self._given(node.targets[0].id, node.value)
             return node
         return self._follow(node, names)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """`name: int = …`."""
         if isinstance(node.target, ast.Name) and node.value is not None and self._gives(node.target.id, node):
-            node.value = self._constant(node.target.id, node)
+            node.value = self._given(node.target.id, node.value)
         return node
 
     def visit_AugAssign(self, node: ast.AugAssign) -> Any:
@@ -103,6 +103,13 @@ class Binder(ast.NodeTransformer):
                 out.append(ast.copy_location(ast.Assign(targets=[target], value=self._constant(name, place)), place))
         return out
 
+    def _given(self, name: str, value: ast.expr) -> ast.expr:
+        """The answer in place of an expression; where that waits for a person (`int(input("width? "))`), in place of
+        what is typed, as the estimate has it (`tracer/notebook/questions/answers`)."""
+        person = _Person(str(self._values[name]))
+        made = person.visit(value)
+        return made if person.is_asked else self._constant(name, value)
+
     def _constant(self, name: str, place: ast.AST) -> ast.expr:
         return ast.copy_location(ast.Constant(value=self._values[name], kind=None), place)
 
@@ -113,6 +120,21 @@ def _reads_variable(node: ast.AST, name: str) -> bool:
     called = {part.attr if isinstance(part, ast.Attribute) else getattr(part, "id", "") for part in parts}
     is_named = any(isinstance(part, ast.Constant) and part.value == name for part in parts)
     return is_named and not called.isdisjoint({"environ", "getenv"})
+
+
+class _Person(ast.NodeTransformer):
+    """Puts a text in place of what a person types."""
+
+    def __init__(self, typed: str) -> None:
+        self._typed = typed
+        self.is_asked = False
+
+    def visit_Call(self, node: ast.Call) -> Any:
+        """`input("width? ")`."""
+        if isinstance(node.func, ast.Name) and node.func.id == "input":
+            self.is_asked = True
+            return ast.copy_location(ast.Constant(value=self._typed, kind=None), node)
+        return self.generic_visit(node)
 
 
 class Outside(ast.NodeTransformer):
@@ -128,8 +150,8 @@ class Outside(ast.NodeTransformer):
         node.args = [self._path(one, called) for one in node.args]
         for word in node.keywords:
             word.value = self._path(word.value, called)
-        if isinstance(node.func, ast.Name) and node.func.id == "input" and "input" in self._values:
-            return ast.copy_location(ast.Constant(value=str(self._values["input"]), kind=None), node)
+        if "input" in self._values and isinstance(node.func, ast.Name) and node.func.id == "input":
+            return _Person(str(self._values["input"])).visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             self._argument(node)
         return node

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import re
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +17,7 @@ from ..patches.data.loaders import Loaders
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
-from .cells import behind, programs
+from .cells import behind, outside, programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
@@ -120,7 +116,17 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
             return _with_paths(result)
         if result["status"] == "needs_input" and not _wants_data(result):
-            return _with_paths(trials.suggested(request, result, trace, has_time))
+            tried: list[dict[str, Any]] = []
+
+            def tracing(asked: dict[str, Any]) -> dict[str, Any]:
+                tried.append(trace(asked))
+                return tried[-1]
+
+            found = trials.suggested(request, result, tracing, has_time)
+            is_answerable = all(one.get("suggestion") is not None for one in found["questions"])
+            if is_answerable or not any(map(_wants_data, tried)):
+                return _with_paths(found)
+            # Behind what was asked, data is wanted: the ways that go on without it come further.
         found = _without_data(request, result, program, has_time)
         return _with_paths(_within_limit(request, found, trace))
 
@@ -354,7 +360,7 @@ def _run(
 
     def execute(session: Tensors) -> None:
         session.put(deadline)
-        with run.begun.run(), _working_in(request.get("folder")):
+        with run.begun.run(), outside.working_in(request.get("folder")):
             run.run(session)
 
     _draw_alike()
@@ -379,17 +385,3 @@ def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:
 
 def _assigns(cells: list[dict[str, Any]], name: str) -> bool:
     return any(line.replace(" ", "").startswith(f"{name}=") for cell in cells for line in cell["source"].splitlines())
-
-
-@contextlib.contextmanager
-def _working_in(folder: str | None) -> Any:
-    before = Path.cwd()
-    if folder:
-        os.chdir(folder)
-        sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
-        if folder and folder in sys.path:
-            sys.path.remove(folder)

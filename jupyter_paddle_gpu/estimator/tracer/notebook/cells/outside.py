@@ -9,9 +9,11 @@ import ast
 import linecache
 import os
 import re
+import sys
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -236,3 +238,18 @@ def _names_of(call: ast.Call) -> list[str]:
     """The names by which a parser may keep the argument of a call of `add_argument`."""
     named = [word.value.value for word in call.keywords if word.arg == "dest" and isinstance(word.value, ast.Constant)]
     return [*(name for name in named if isinstance(name, str)), *map(destination, reversed(_flags(call)))]
+
+
+@contextmanager
+def working_in(folder: str | None) -> Iterator[None]:
+    """A notebook's folder as that in which its program runs, and whose modules it imports."""
+    before = Path.cwd()
+    if folder:
+        os.chdir(folder)
+        sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        if folder and folder in sys.path:
+            sys.path.remove(folder)

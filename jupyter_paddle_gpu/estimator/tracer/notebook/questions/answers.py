@@ -56,7 +56,7 @@ class Answers(ast.NodeTransformer):
         """The answer as what is assigned."""
         self.used.add(name)
         if node.value is not None and self._gives(name, node):
-            node.value = ast.copy_location(ast.Constant(self.answers[name]), node.value)
+            node.value = _typed(node.value, self.answers[name])
 
     def _gives(self, name: str, node: ast.Assign | ast.AnnAssign) -> bool:
         """Whether the answer is what is assigned: where the statement reads it from the environment, the program makes
@@ -64,6 +64,29 @@ class Answers(ast.NodeTransformer):
         if name not in self.answers:
             return False
         return os.environ.get(name) != str(self.answers[name]) or not _reads_variable(node, name)
+
+
+def _typed(value: ast.expr, answer: Any) -> ast.expr:
+    """The answer in place of an expression; where that waits for a person (`int(input("width? "))`), in place of what
+    is typed: the program makes of the text what it needs."""
+    person = _Person(ast.copy_location(ast.Constant(str(answer)), value))
+    made = person.visit(value)
+    return made if person.is_asked else ast.copy_location(ast.Constant(answer), value)
+
+
+class _Person(ast.NodeTransformer):
+    """Puts a text in place of what a person types."""
+
+    def __init__(self, typed: ast.expr) -> None:
+        self._typed = typed
+        self.is_asked = False
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """`input("width? ")`."""
+        if isinstance(node.func, ast.Name) and node.func.id == "input":
+            self.is_asked = True
+            return self._typed
+        return self.generic_visit(node)
 
 
 def _reads_variable(node: ast.AST, name: str) -> bool:

@@ -68,3 +68,26 @@ def test_questions_that_lead_to_no_figure_are_not_asked_where_the_program_stops_
     requests = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.requests")
     result = {"status": "needs_input", "questions": [{"suggestion": "int64[8]"}], "notes": [], "ends": ends}
     assert requests._is_settled(result, stops=stops) is settled
+
+
+TYPED = """
+import paddle
+width = int(input("width? ")) * 2
+words = open("absent.txt").read().split()
+table = paddle.nn.Embedding(len(words), width)
+optimizer = paddle.optimizer.SGD(0.1, parameters=table.parameters())
+for step in range(2):
+    table(paddle.zeros([8, 20], "int64")).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_what_is_typed_is_made_a_number_by_the_program(run_child):
+    """What is suggested for it is a text: in place of the whole expression it was no width. The data that is wanted
+    behind it is asked for, too."""
+    asked = {"open": {}, "settled": {"answers": {"width": "16", "len_words": 100}}}
+    found = run_child("trace", dict.fromkeys(asked, TYPED), asked)
+    suggested = {one["name"]: one["suggestion"] for one in found["open"]["questions"]}
+    assert suggested == {"width": "256", "len_words": 10000}
+    assert (found["settled"]["status"], found["settled"]["standing"]["parameters"]) == ("ok", 100 * 32 * 4)
