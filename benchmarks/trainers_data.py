@@ -10,6 +10,8 @@ from PIL import Image
 
 COUNT = 16
 WIDTH, HEIGHT = 640, 480
+STREET = 2048, 1024
+"""Of Cityscapes."""
 BOXES = 7
 TEXT = "ab1" * 8 + "c"
 """As long as lines may be: what the loss takes hangs on it. Where a second head reads them a mark stands before and
@@ -47,10 +49,10 @@ def make_data(clones: Path) -> None:
     _people(clones / DATA[10] / "Market-1501-v15.09.15", noise)
 
 
-def _picture(path: Path, noise: np.random.Generator, classes: int = 0) -> None:
+def _picture(path: Path, noise: np.random.Generator, classes: int = 0, size: tuple[int, int] = (WIDTH, HEIGHT)) -> None:
     """A picture, or a mask of so many classes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    shape = (HEIGHT, WIDTH) if classes else (HEIGHT, WIDTH, 3)
+    shape = (*size[::-1],) if classes else (*size[::-1], 3)
     Image.fromarray(noise.integers(0, classes or 256, shape, dtype=np.uint8)).save(path)
 
 
@@ -72,8 +74,8 @@ def _people(folder: Path, noise: np.random.Generator) -> None:
 def _cityscapes(folder: Path, noise: np.random.Generator) -> None:
     for mode in ("train", "val"):
         for number in range(COUNT):
-            _picture(folder / "leftImg8bit" / mode / "town" / f"{number}_leftImg8bit.png", noise)
-            _picture(folder / "gtFine" / mode / "town" / f"{number}_gtFine_labelTrainIds.png", noise, 19)
+            _picture(folder / "leftImg8bit" / mode / "town" / f"{number}_leftImg8bit.png", noise, size=STREET)
+            _picture(folder / "gtFine" / mode / "town" / f"{number}_gtFine_labelTrainIds.png", noise, 19, STREET)
 
 
 def _voc_masks(folder: Path, noise: np.random.Generator) -> None:

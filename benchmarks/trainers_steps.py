@@ -71,6 +71,13 @@ def _with_largest_sizes() -> None:
         values - 1 if isinstance(values, int) and not (more or named) else drawn[1](values, *more, **named)
     )
     np.random.shuffle = lambda values: values.sort(reverse=True) if _are_factors(values) else drawn[2](values)
+    number = random.randint
+    random.randint = lambda low, high: high if _is_of_model(sys._getframe(1).f_globals) else number(low, high)
+
+
+def _is_of_model(names: dict[str, Any]) -> bool:
+    """Whether the code of a model asks, which draws the size of all its pictures (YOLOX, every tenth step)."""
+    return ".modeling." in names.get("__name__", "")
 
 
 def _are_sizes(values: Any) -> bool:

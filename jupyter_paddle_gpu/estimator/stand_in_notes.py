@@ -36,9 +36,15 @@ STAND_INS = (
     ),
     Message(
         code="dataset_made_up",
-        text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480 "
-        "stand for them, with 7 objects where objects are learned and all classes in each mask.",
+        text="The files of the data set {name} are not on this machine; made-up pictures of 640 x 480, or "
+        "of its published size, stand for them, with 7 objects where objects are learned and all classes in each mask.",
         hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
+    ),
+    Message(
+        code="data_sampled",
+        text="“{wanted}” is not on this machine; the figure is of batches like those of “{sample}”, which a "
+        "configuration beside the program's own names.",
+        hint="Where samples differ in length, have some of the data here and estimate again.",
     ),
     Message(
         code="texts_made_up",

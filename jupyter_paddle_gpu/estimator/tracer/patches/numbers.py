@@ -34,5 +34,6 @@ def patches() -> Iterator[Patch]:
     for module in (random, np.random):
         yield Patch(module, "choice", drawn_sizes.choice)
         yield Patch(module, "randint", drawn_sizes.randint)
+        yield Patch(module, "shuffle", drawn_sizes.shuffle)
     yield Patch(np.random, "permutation", drawn_sizes.permutation)
     yield from (Patch(np, name, of_list) for name in LISTED)

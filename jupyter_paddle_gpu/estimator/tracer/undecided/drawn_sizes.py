@@ -3,6 +3,9 @@
 What a choice among sizes gives hangs on chance, and the largest comes up sooner or later. So a batch is put together
 once more, with the largest of what `choice` and `randint` choose from. What is drawn of data that is not here is not
 known.
+
+A picture may be scaled by a factor that is drawn and then be padded to its size: the batch's shapes stay, and how many
+of its pixels are not padding, which a loss may leave out, hangs on the factor.
 """
 
 from __future__ import annotations
@@ -31,11 +34,17 @@ def states_kept() -> Iterator[None]:
         np.random.set_state(states[1])
 
 
+FACTORS = 64
+"""Numbers that a program draws a factor from, at most; a longer list is data."""
+VALUES = 1 << 12
+"""Labels are smaller numbers than this."""
+
+
 class DrawnSizes:
-    """Whether draws give their largest now."""
+    """Whether draws give their largest now, and whether a factor was drawn."""
 
     def __init__(self) -> None:
-        self.are_largest = False
+        self.are_largest = self.has_factors = False
 
     @contextlib.contextmanager
     def largest(self) -> Iterator[None]:
@@ -65,6 +74,29 @@ def choice(session: Session, original: Callable[..., Any], given: Any, *args: An
         return max(values, key=_area)
     except TypeError:  # no sizes
         return original(given)
+
+
+def shuffle(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> None:
+    """`numpy.random.shuffle(factors)`, of which a program then takes the first: the largest."""
+    drawn = session.of(DrawnSizes)
+    is_factors = type(given) is list and 1 < len(given) <= FACTORS and all(type(one) is float for one in given)
+    drawn.has_factors |= is_factors
+    if is_factors and drawn.are_largest:
+        given.sort(reverse=True)
+    else:
+        original(given, *args, **kwargs)
+
+
+def filled(batch: Any) -> int:
+    """Elements of a batch's labels that are none of those it has most of: what no padding filled."""
+    if isinstance(batch, dict):
+        return sum(map(filled, batch.values()))
+    if isinstance(batch, (list, tuple)):
+        return sum(map(filled, batch))
+    if not isinstance(batch, np.ndarray) or batch.dtype.kind not in "iu" or not batch.size:
+        return 0
+    low = batch.min()
+    return batch.size - np.bincount((batch - low).ravel()).max() if batch.max() - low < VALUES else 0
 
 
 def permutation(session: Session, original: Callable[..., Any], given: Any) -> Any:

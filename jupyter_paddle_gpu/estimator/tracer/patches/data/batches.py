@@ -25,7 +25,6 @@ from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
 from ...patience import while_in_time
 from ...step.batches import unlike
-from ...step.model_inputs import IMAGE_RANK
 from ...step.resizing import Resizing
 from ...undecided.drawn_sizes import states_kept
 from ...undecided.unseen_data import UNKNOWN_LENGTH, UnseenData
@@ -298,23 +297,6 @@ def next_of_own(runtime: Tensors, loader: Any, batch: Any) -> Any:
         return batch
     lists = (list(one) for one in loader.batch_sampler)
     return chosen(runtime, loader, ahead(runtime, loader, lists), batch, is_given=True)
-
-
-def is_drawn(runtime: Tensors, loader: Any, size: int, batch: Any, largest: Any) -> bool:
-    """Whether a batch with the largest draws is larger than one without, for its draws: other samples may be as well.
-
-    Of pictures it is the draws: their sizes are drawn far more often than they differ by themselves.
-    """
-    if bytes_of(runtime, largest) <= bytes_of(runtime, batch):
-        return False
-    if len(largest_shape(runtime, largest)) < IMAGE_RANK:
-        with states_kept():
-            plain = made(runtime, collated(runtime, loader, size))
-        if bytes_of(runtime, largest) <= bytes_of(runtime, plain):
-            return False
-    runtime.of(Loaders).drawn.add(id(loader))
-    runtime.of(Loaders).changing.pop(id(loader), None)
-    return True
 
 
 _HAVE_LENGTHS = (list, tuple, dict, np.ndarray, paddle.Tensor, str)

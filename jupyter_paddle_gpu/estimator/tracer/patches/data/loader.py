@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import paddle
-from paddle.io.dataloader.collate import default_collate_fn
 
 from ... import call_stack, own_faults
 from ...eager.tensors import Tensors
@@ -28,7 +27,6 @@ from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import described
-from ...undecided.drawn_sizes import DrawnSizes
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
@@ -37,9 +35,8 @@ from ..patch import Patch
 from . import batches as own_batches
 from . import followed
 from .ahead.assumed import made_up
-from .ahead.published import of_mean
-from .ahead.streams import largest_of_stream
-from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, look_at_last, made
+from .ahead.drawn import largest_drawn
+from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
 from .loaders import InStep, Loaders, is_cycled
 from .own_datasets import gives_one
 
@@ -65,7 +62,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
             size, count = _size_and_count(loaders, loader)
             size, batch = _loaded(runtime, loader, size)
         text = batch if isinstance(batch, Text) else None
-        count = EPOCH if isinstance(loader.dataset, UnseenData) else count
+        count = EPOCH if isinstance(loader.dataset, UnseenData) or loaders.are_samples else count
     if text is not None:
         size, count = loaders.described_size(text), EPOCH
         batch = _unknown(described(text, size))
@@ -194,7 +191,7 @@ def _loaded(runtime: Tensors, loader: Any, size: int) -> tuple[int, Any]:
         if not size and (found := kinds(loader)):
             return _largest_kind(runtime, loader, found)
         batch = _seen(made(runtime, collated(runtime, loader, size)))
-        return size, _largest(runtime, loader, size, batch)
+        return size, largest_drawn(runtime, loader, size, batch)
     except (DownloadNeeded, OSError, NeededError, TypeError) as problem:
         if isinstance(problem, TypeError) and Unseen.__name__ not in str(problem):  # no part of a sample
             raise
@@ -248,25 +245,6 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
     if found is not None:
         data.followed[name] = followed.text(found)
     return followed.as_unknown(found, are_tensors=True)
-
-
-def _largest(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
-    """The batch, or one in which every size that is drawn is the largest, where the program itself puts it together."""
-    look_at_last(runtime.of(Loaders), loader, size)
-    collate = getattr(loader, "collate_fn", None) or default_collate_fn
-    if isinstance(loader.dataset, paddle.io.IterableDataset):
-        return largest_of_stream(runtime, loader, size, batch)
-    if collate is default_collate_fn and size != 1:
-        return batch
-    try:
-        with runtime.of(DrawnSizes).largest():
-            largest = made(runtime, collated(runtime, loader, size))
-    except Exception:  # the largest of all together may be none that the program draws
-        largest = batch
-    if not own_batches.is_drawn(runtime, loader, size, batch, largest):
-        return of_mean(runtime, loader, size, own_batches.largest_of_next(runtime, loader, size, batch))
-    runtime.note("sizes_drawn")
-    return largest
 
 
 def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterator[Any]:
@@ -345,7 +323,7 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
         sampler = None
     if not size:
         return 0, min(total if sampler is None else len(sampler), EPOCH)
-    size = min(int(size), total) if loaders.batch_size is None else int(size)
+    size = min(int(size), total) if loaders.batch_size is None and not loaders.are_samples else int(size)
     is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
     loaders.lengths[id(loader)] = max(1, batches)
@@ -388,6 +366,8 @@ def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
         length = max(int(original(loader)), least)
     except NeededError:  # of data that is not here
         return EPOCH
+    if session.of(Loaders).are_samples:
+        return max(length, EPOCH)
     # A sampler of the program's own finds nothing to draw from in data that is not here.
     return length or (EPOCH if isinstance(getattr(loader, "dataset", None), UnseenData) else 0)
 

@@ -87,6 +87,8 @@ class Loaders:
     """By loader: updates that were made between its batches."""
     begun: dict[int, int] = field(default_factory=dict)
     """By loader with a batch in hand: updates that there were before it."""
+    are_samples: bool = False
+    """Whether data sets hold a few rows for many: a batch and an epoch are as large as they will be."""
 
     changing: dict[int, tuple[list[Sides], Sides, Assumed]] = field(default_factory=dict)
     """By loader whose batches differ: the shapes of the next ones, of the one that every step is given, and whether

@@ -25,6 +25,9 @@ CLASSES_TRACKED = 10
 """Of VisDrone, where several classes are tracked (`ppdet/data/source/mot.py`); each has its part of the identities."""
 APART = 256
 """People or cars of a data set that is searched: fewer than any has (CompCars 431), more than a batch draws from."""
+STREET = 2048, 1024
+"""Width and height of a picture of Cityscapes (Cordts et al., 2016, section 2); a smaller one would be padded more than
+its own are, by pixels that some losses leave out."""
 PEOPLE = 3
 """People of a picture with keypoints: COCO has 2.7 (https://cocodataset.org/#keypoints-2020)."""
 
@@ -138,8 +141,9 @@ _TOLD = {"gt_bbox": "return_bbox", "gt_class": "return_class", "gt_areas": "retu
 
 def _segmentation(data_set: Any) -> None:
     """`file_list` of `paddleseg/datasets/dataset.py`: a picture and its labels."""
-    labels = mask(getattr(data_set, "num_classes", None) or 1)
-    data_set.file_list = [[picture(getattr(data_set, "img_channels", 3)), labels]] * COUNT
+    size = STREET if type(data_set).__name__ == "Cityscapes" else (WIDTH, HEIGHT)
+    labels = mask(getattr(data_set, "num_classes", None) or 1, *size)
+    data_set.file_list = [[picture(getattr(data_set, "img_channels", 3), *size), labels]] * COUNT
 
 
 def _classification(data_set: Any) -> None:
