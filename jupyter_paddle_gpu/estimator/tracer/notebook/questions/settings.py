@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from .samples import sampled
+
 SUFFIXES = (".json", ".yml", ".yaml", ".toml", ".ini", ".cfg")
 MOST_BYTES = 1 << 18
 """A larger file is data."""
@@ -70,11 +72,13 @@ class SettingsFiles:
             if text is None:
                 with before(file, "rb") as whole:
                     text = whole.read(MOST_BYTES + 1)
-                if len(text) <= MOST_BYTES:
-                    self.read[path] = text
-                return before(file, mode, *given, **named)
+                if len(text) > MOST_BYTES:
+                    return before(file, mode, *given, **named)
+                self.read[path] = text
+                shown = sampled(path, text)
+                return before(file, mode, *given, **named) if shown is text else _stream(shown, mode, *given, **named)
             self.read[path] = text
-            return _stream(text, mode, *given, **named)
+            return _stream(sampled(path, text), mode, *given, **named)
 
         with _in_place(opened):
             yield
