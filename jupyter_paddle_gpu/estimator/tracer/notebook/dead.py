@@ -1,12 +1,12 @@
 """Arms of conditions that never run: `if False:`, `if args.train:` where no run trains, `if __name__ == "__main__":` of
-a module that is imported."""
+a module that is imported; and what stands behind one that always leaves its function (`if args.eval: ...; return`)."""
 
 from __future__ import annotations
 
 import argparse
 import ast
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from .syntax import nodes, parsed
@@ -14,6 +14,8 @@ from .syntax import nodes, parsed
 PLAIN = (bool, int, float, str, type(None))
 """Values by which a condition is known."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_LEAVE = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+"""What nothing behind it in the same block is come to after."""
 _BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 """What holds statements, or is one."""
 _COMPARED = {
@@ -32,23 +34,50 @@ class UnknownError(Exception):
 
 def settled(sources: Iterable[str], namespace: Mapping[str, Any]) -> dict[str, Any]:
     """What conditions may be told by: names that the code binds once and in no loop, to a plain value or to the
-    arguments of a command line of which it changes none."""
+    arguments of a command line of which it changes none. What functions call by such a name is another thing."""
     sources = tuple(sources)
     bound: dict[str, int] = {}
     changed: set[str] = set()
     for source in sources:
         for node in nodes(source):
             match node:
-                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                    bound[name] = bound.get(name, 0) + 1
                 case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
                     changed.add(name)
                 case ast.Global(names=names):
                     changed.update(names)
+        for node in _outside(parsed(source)):
+            match node:
+                case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                    bound[name] = bound.get(name, 0) + 1
                 case ast.For() | ast.AsyncFor() | ast.While():  # `for phase in ("train", "val"):`, the last is left
                     changed.update(_bound(node))
     known = {**_written(sources), **{name: value for name, value in namespace.items() if _is_known(value)}}
     return {name: known[name] for name, count in bound.items() if count == 1 and name in known.keys() - changed}
+
+
+def of_command_line(sources: Iterable[str], given: argparse.Namespace | None) -> dict[str, argparse.Namespace]:
+    """By the name that the code binds them to: the arguments that were parsed, also where the block around that ended
+    for want of data and left all of unknown content that it binds."""
+    if given is None:
+        return {}
+    return {
+        node.targets[0].id: given
+        for source in sources
+        for node in _outside(parsed(source))
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and str(getattr(node.value.func, "attr", getattr(node.value.func, "id", ""))).endswith("parse_args")
+    }
+
+
+def _outside(tree: ast.AST) -> Iterator[ast.AST]:
+    """What stands outside of functions."""
+    open_still = [tree]
+    while open_still:
+        node = open_still.pop()
+        yield node
+        open_still += [one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS)]
 
 
 def _is_known(value: Any) -> bool:
@@ -117,17 +146,29 @@ class _Pruning(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         if not isinstance(node, _FUNCTIONS):
-            return super().generic_visit(node)
-        outer = self._known
-        own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)}
+            return _without_rest(super().generic_visit(node))
+        outer, bound = self._known, _bound(node)
+        own = {one.arg for one in ast.walk(node.args) if isinstance(one, ast.arg)} - bound
         # Arguments of a command line are handed on by their own name.
         self._known = {
-            name: value for name, value in outer.items() if name not in own or isinstance(value, argparse.Namespace)
+            name: value
+            for name, value in outer.items()
+            if name not in bound and (name not in own or isinstance(value, argparse.Namespace))
         }
         try:
-            return super().generic_visit(node)
+            return _without_rest(super().generic_visit(node))
         finally:
             self._known = outer
+
+
+def _without_rest(node: ast.AST) -> ast.AST:
+    """A statement without what stands in its blocks behind where they are left."""
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            end = next((at for at, one in enumerate(block, 1) if isinstance(one, _LEAVE)), len(block))
+            setattr(node, name, block[:end])
+    return node
 
 
 def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:

@@ -64,6 +64,29 @@ work = Work()
 work.score()
 # work.train(np.load("rows.npy"))
 """,
+    "left": f"""{_HEAD}
+class Rows(paddle.io.Dataset):
+    def __init__(self):
+        self.rows = np.load("rows.npy")
+    def __getitem__(self, index):
+        return self.rows[index]
+    def __len__(self):
+        return len(self.rows)
+def parse_args():
+    {_PARSER.strip().replace(chr(10), chr(10) + "    ").replace("--train", "--evaluate-only")}
+    args = parser.parse_args(["--evaluate-only"])
+    return args
+def run(args, rows):
+    if args.evaluate_only:
+        for batch in paddle.io.DataLoader(rows, batch_size=4):
+            print(paddle.nn.Linear(4, 2)(batch[0]).mean())
+        return
+    train(rows)
+def train(rows):{_TRAINS}
+if __name__ == "__main__":
+    args = parse_args()
+    run(args, Rows())
+""",
     "trains": WITHIN.replace('action="store_true"', "default=True"),
     "answered": f"{_HEAD}TRAIN = False\nrows = np.load('rows.npy')\nif TRAIN:{_TRAINS}",
 }
@@ -75,7 +98,7 @@ def traced(run_child):
 
 
 @pytest.mark.paddle
-@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data", "method"])
+@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data", "method", "left"])
 def test_a_dead_training_asks_nothing(traced, name):
     assert (traced[name]["status"], traced[name]["questions"]) == ("no_model", [])
 
@@ -148,6 +171,25 @@ def test_what_a_function_calls_by_the_same_name_is_another_thing():
     tree = ast.parse("def f(train):\n    if train:\n        a()\nif train:\n    b()")
     assert ast.unparse(dead.alive(tree, {"train": False})) == ast.unparse(
         ast.parse("def f(train):\n    if train:\n        a()\npass")
+    )
+
+
+def test_what_a_function_binds_itself_is_another_thing():
+    """PaddleGAN's registry calls a dictionary `args`, as its program does the command line."""
+    source = "def build(cfg):\n    args = cfg.copy()\n    if args:\n        a()\nargs = parse()\nif args.eval:\n    b()"
+    known = dead.settled([source], {"args": argparse.Namespace(eval=False)})
+    assert known == {"args": argparse.Namespace(eval=False)}
+    found = ast.unparse(dead.alive(ast.parse(source), known))
+    assert "a()" in found
+    assert "b()" not in found
+
+
+def test_behind_what_leaves_a_function_nothing_runs():
+    loop = "    for x in y:\n        if args.eval:\n            a()\n            continue\n        b()"
+    source = f"def f(args):\n{loop}\n    c()"
+    known = {"args": argparse.Namespace(eval=True)}
+    assert ast.unparse(dead.alive(ast.parse(source), known)) == source.replace(
+        "        if args.eval:\n            a()\n            continue\n        b()", "        a()\n        continue"
     )
 
 

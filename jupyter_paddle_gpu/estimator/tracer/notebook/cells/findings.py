@@ -16,9 +16,9 @@ from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
-from ...undecided.absent_data import AbsentData
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.needs import BatchNeeded, Need, NeededError
-from ..dead import settled
+from ..dead import of_command_line, settled
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
@@ -239,7 +239,8 @@ class Findings:
         beside = [source for source in self.sources if source not in cells]
         if not trains(self.sources, self._sites):
             return False
-        known = settled(self.sources, {**self._data.answers, **self._data.namespace})
+        given = of_command_line(self.sources, self._session.of(outside.Parsers).given)
+        known = settled(self.sources, {**given, **self._data.answers, **_known(self._data.namespace)})
         return trains(reached(cells, beside, known, self._imported), self._sites)
 
     @property
@@ -329,6 +330,10 @@ class Findings:
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line}
         return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
+
+
+def _known(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in namespace.items() if not isinstance(value, Unseen)}
 
 
 def _optimizes(source: str) -> bool:

@@ -165,9 +165,10 @@ def argument_names(sources: Iterable[str]) -> set[str]:
 
 
 class Parsers:
-    """The parser of a command line that was asked last."""
+    """The parser of a command line that was asked last, and what it gave."""
 
     last: ArgumentParser | None = None
+    given: Namespace | None = None
 
 
 @contextmanager
@@ -181,7 +182,9 @@ def arguments(answers: Mapping[str, Any], parsers: Parsers) -> Iterator[None]:
             if action.dest in answers:
                 action.default, action.required = answers.get(action.dest), False
                 action.nargs = action.nargs if action.option_strings else "?"
-        return parse(parser, *given, **named)
+        found = parse(parser, *given, **named)
+        parsers.given = found[0]
+        return found
 
     ArgumentParser.parse_known_args = parsing  # type: ignore[method-assign,assignment]
     try:
