@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,30 +35,31 @@ class Told(NamedTuple):
     end: int
 
 
-def sampled(path: str, text: bytes) -> bytes:
-    """A configuration as the program reads it; what stands for the data is told."""
+def sampled(path: str, text: bytes, read: Callable[[str], bytes]) -> bytes:
+    """A configuration as the program reads it; what stands for the data is told.
+
+    Args:
+        path: of the file; YAML alone is looked at.
+        text: what it holds.
+        read: gives what another file holds.
+    """
     session = current()
     if session is None:
         return text
-    text, places = with_samples(path, text)
+    text, places = _with_samples(path, text, read)
     for wanted, sample in places.items():
         session.of(Loaders).are_samples = True
         session.note("data_sampled", wanted=wanted, sample=sample)
     return text
 
 
-def with_samples(path: str, text: bytes) -> tuple[bytes, dict[str, str]]:
-    """A configuration with samples' places for those that are not here, and which place stands for which.
-
-    Args:
-        path: of the file; YAML alone is looked at.
-        text: what it holds.
-    """
+def _with_samples(path: str, text: bytes, read: Callable[[str], bytes]) -> tuple[bytes, dict[str, str]]:
+    """A configuration with samples' places for those that are not here, and which place stands for which."""
     file = Path(path)
     told = dict(_told(text)) if file.suffix in {".yaml", ".yml"} else {}
     absent = {key: one for key, one in told.items() if _is_place(key, one.text) and not _is_here(file, one.text)}
     for other in _beside(file) if absent else ():
-        beside = dict(_told(other.read_bytes()))
+        beside = dict(_told(read(str(other))))
         found = {key: beside[key].text for key in absent if key in beside and _has_data(file, beside[key].text)}
         if found and all(beside[key].text == one.text for key, one in told.items() if key in beside and _says_how(key)):
             for key in sorted(found, key=lambda key: -told[key].start):

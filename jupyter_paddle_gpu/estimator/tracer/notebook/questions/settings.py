@@ -60,6 +60,10 @@ class SettingsFiles:
         before, own = builtins.open, set[str]()
         texts = {os.path.realpath(path): text.encode() for path, text in changed.items()}
 
+        def read(path: str) -> bytes:
+            with before(path, "rb") as file:
+                return bytes(file.read())
+
         def opened(file: Any, mode: str = "r", *given: Any, **named: Any) -> Any:
             path = _settings_path(file)
             if path is None or path in own:
@@ -75,10 +79,10 @@ class SettingsFiles:
                 if len(text) > MOST_BYTES:
                     return before(file, mode, *given, **named)
                 self.read[path] = text
-                shown = sampled(path, text)
+                shown = sampled(path, text, read)
                 return before(file, mode, *given, **named) if shown is text else _stream(shown, mode, *given, **named)
             self.read[path] = text
-            return _stream(sampled(path, text), mode, *given, **named)
+            return _stream(sampled(path, text, read), mode, *given, **named)
 
         with _in_place(opened):
             yield

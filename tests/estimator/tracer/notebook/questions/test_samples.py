@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -58,7 +57,7 @@ CONFIGS = {
     "stream": ("../sample", "Stream", 4), "stream_big": ("../../elsewhere/big", "Stream", 64),
     "table": ("../sample", "Table", 4), "table_big": ("../../elsewhere/big", "Table", 64),
     "mixed": ("../sample", "Table", 4), "mixed_big": ("../../elsewhere/big", "Stream", 64),
-    "alone": ("../../elsewhere/big", "Stream", 64),
+    "alone": ("../../elsewhere/big", "Stream", 64), "alone_too": ("../../elsewhere/other", "Stream", 64),
 }  # fmt: skip
 CHILD = """
 import json, os, sys
