@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..domain.messages import Message
 
+MORE_ELSEWHERE = "more_elsewhere"
+"""A note that names the most bytes of a run, which are not in a step."""
 AT_MOST = "_at_most"
 """What the code of a note ends with whose steps are kept in a collection that takes so many (`deque(maxlen=100)`)."""
 LEFT_BEHIND = (
@@ -40,6 +42,12 @@ LEFT_BEHIND = (
 """Sentences of the notes by code; each has a size in bytes."""
 OF_STEPS = (
     *LEFT_BEHIND,
+    Message(
+        code=MORE_ELSEWHERE,
+        text="Elsewhere in the run more is alive than in this step: {size} of tensors{place}; the upper end of the "
+        "range has that.",
+        hint="An evaluation, copied parameters or a later epoch takes it; smaller batches there take less.",
+    ),
     Message(
         code="unfrozen_later",
         text="Layers that are frozen now are trained from a later step on{place}: it takes more than this figure, "

@@ -48,7 +48,7 @@ def cpu_peak(trace: Trace) -> Peak:
         breakdown=Breakdown(**result.kinds, workspace=result.workspace),
         likely=result.peak,
         low=max(result.peak - _other_branches(trace) - _fewer_selected(trace), 0),
-        high=result.peak + _more_selected(trace) + beyond(trace, lambda operation: operation.workspace_cpu),
+        high=result.peak + _more(trace) + beyond(trace, lambda operation: operation.workspace_cpu),
     )
 
 
@@ -125,7 +125,7 @@ def gpu_peak(
         ),
         likely=spread.likely,
         low=max(low - _other_branches(trace) - _fewer_selected(trace), 0),
-        high=high + _more_selected(trace),
+        high=high + _more(trace),
         reserved=reserved,
         terms=terms,
         notes=(*setup.notes, *allocator_flags.refusal(setup, least.refused or reserved)),
@@ -191,10 +191,12 @@ def _fewer_selected(trace: Trace) -> int:
     return int(extents["likely"] - extents["low"]) if extents else 0
 
 
-def _more_selected(trace: Trace) -> int:
-    """By how much the step is above the traced one where such masks select everything."""
+def _more(trace: Trace) -> int:
+    """By how much the step is above the traced one where such masks select everything, or how much more is alive
+    elsewhere: in an evaluation between epochs, or in later ones."""
     extents = trace.extra.get("extents")
-    return int(extents["high"] - extents["likely"]) if extents else 0
+    selected = int(extents["high"] - extents["likely"]) if extents else 0
+    return max(selected, int(trace.extra.get("beyond", 0)))
 
 
 def _likely_workspace(operation: Operation) -> int:

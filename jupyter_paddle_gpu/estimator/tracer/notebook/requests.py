@@ -17,6 +17,8 @@ from ..patches.data.loaders import Loaders
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
+from .beyond import following
+from .beyond.code import Counted
 from .cells import behind, outside, programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
@@ -112,7 +114,7 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             return what_ifs.applied({**asked, **learned}, once, several=sites.are_several)
 
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
-        result = _with_batch(request, program)
+        result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
         if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
             return _with_paths(result)
         if result["status"] == "needs_input" and not _wants_data(result):
@@ -342,14 +344,15 @@ def _run(
     source = "\n".join(cell["source"] for cell in code)
     sizes = Sizes(change, source) if change is not None and scenario.binds_names else None
     rounds = rounds_behind(code)
-    is_all = rounds > 0 or (request.get("accumulation") or 1) > 1
+    is_beyond = bool(request.get("beyond"))
+    is_all = is_beyond or rounds > 0 or (request.get("accumulation") or 1) > 1
     loops = Loops() if is_all else Statistics() if "datasets" in source else None
     is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
     follows = is_plain and not is_all and not sites.are_several
     goes_on = follows and behind.goes_on(cell["source"] for cell in request["cells"])
     has_rest = goes_on or (follows and behind.is_any(cell["source"] for cell in code))
     left = TrainingLoops(sites) if has_rest else None
-    rewriting = tuple(one for one in (sizes, left, loops) if one is not None)
+    rewriting = tuple(one for one in (sizes, left, loops, Counted() if is_beyond else None) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")), asked=names,
@@ -365,6 +368,8 @@ def _run(
 
     _draw_alike()
     runtime, result = traced(execute, scenario, run, rounds=rounds)
+    if is_beyond:
+        return what_ifs.Run(result)
     seen, has_loader = runtime.of(ModelInputs), bool(runtime.of(Loaders).seen_batch_sizes)
     return what_ifs.Run(result, seen.image, seen.sequence, run.found.failures, has_loader, run.trained_in)
 
@@ -377,7 +382,7 @@ def _draw_alike() -> None:
 
 
 def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:
-    if not sites.are_several:
+    if not sites.are_several or request.get("beyond"):
         return None
     asked, target = request.get("training"), request.get("target") or "gpu"
     return Trainings(sites, asked, alone=bool(request.get("alone")), target=target)

@@ -91,6 +91,8 @@ def traced(
             if collecting:
                 gc.enable()
         cells_done = time.perf_counter()
+        if scenario.request.get("beyond"):
+            return runtime, {"beyond": runtime.of(StepWatch).beyond.told(runtime.ledger, runtime.target)}
         result = kept.pop() if kept else outcome_of(runtime, run, scenario.request)
         if run is not None and run.behind is not None:
             result["behind"] = run.behind
@@ -151,6 +153,8 @@ def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:
         is_by_hand=is_by_hand,
     )  # fmt: skip
     runtime.before_call = watch.check
+    if request.get("beyond"):
+        watch.beyond.is_asked, watch.beyond.is_whole, watch.rounds = True, rounds > 0, 0
     if run is not None and run.trainings is not None:
         run.trainings.step = partial(step_kept, runtime, request)
         run.trainings.may_grow = lambda: watch.garbage.is_growing

@@ -143,6 +143,13 @@ class LayerPaths:
         wanted = set(parameters)
         return any(wanted & self._roots[n].parameters.keys() for n in {c.root for c in self._calls if c.at >= since})
 
+    def are_idle(self, parameters: Iterable[Any], since: int) -> bool:
+        """Whether no call since then was of a layer with one of these. Of tensors that are no layer's parameters nobody
+        can tell."""
+        held = list(parameters)
+        is_known = all(isinstance(one, paddle.base.framework.EagerParamBase) for one in held)
+        return is_known and not self.uses(map(id, held), since)
+
     def taken(self, window: tuple[int, int]) -> frozenset[tuple[Meta, ...]]:
         """Shapes and types that models in training were called with in that time."""
         first, last = window

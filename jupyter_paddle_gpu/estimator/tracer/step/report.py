@@ -39,16 +39,22 @@ def rows(
 
 def most_alive(storages: list[list[Any]], operations: list[list[Any]], target: str) -> int:
     """The most bytes alive at once in such rows; of a GPU's transients the least."""
+    return most_alive_at(storages, operations, target)[0]
+
+
+def most_alive_at(storages: list[list[Any]], operations: list[list[Any]], target: str) -> tuple[int, int]:
+    """The same with the first operation at which it is alive."""
     transient = 5 if target == "cpu" else 6
     change = [0] * (len(operations) + 3)
     for size, start, end, *_ in storages:
         change[start + 1] += size
         change[end + 2] -= size
-    alive, most = change[0], 0
+    alive, most, at = change[0], 0, 0
     for now, operation in enumerate(operations):
         alive += change[now + 1]
-        most = max(most, alive + operation[transient])
-    return most
+        if alive + operation[transient] > most:
+            most, at = alive + operation[transient], now
+    return most, at
 
 
 def inputs_of(ledger: Ledger, window: tuple[int, int]) -> list[Record]:

@@ -13,13 +13,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import paddle
-
 from ..eager import amp
 from ..eager.tensors import Tensors
 from ..memory.arrays import elements
 from ..patience import Patience, Waiting
 from . import periods
+from .beyond import Beyond
 from .changes import Changes, parameters, plain
 from .deadline import Deadline
 from .garbage import Garbage
@@ -75,8 +74,7 @@ class StepWatch:
         self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         """The number of each optimizer, from 1: those that are gone have theirs for good."""
         self._numbers = itertools.count(1)
-        self.rounds = rounds
-        """Epochs behind the first one that are looked at: the program may keep something there."""
+        self.rounds = rounds  # epochs behind the first one that are looked at: something may be kept there
         self.probe = probe
         """Looks at the program instead of tracing a whole step."""
         self.loops = 0
@@ -90,13 +88,11 @@ class StepWatch:
         call that holds it, and says how the program goes on; None: it ends."""
         self.is_wanted: Callable[[], bool] = lambda: True
         """Whether the probe is to look at the training that comes now."""
-        self.trainings = 0
-        """Trainings that have ended."""
-        self.rest, self.garbage = Rest(), Garbage()
+        self.trainings = 0  # those that have ended
+        self.rest, self.beyond, self.garbage = Rest(), Beyond(), Garbage()
         self._passages = Passages()
         self._left: Passage | None = None
-        self._more: Waiting | None = None
-        """What is left for further trainings."""
+        self._more: Waiting | None = None  # what is left for further trainings
         self._gives_up: Waiting | None = None
         self._ended_updates = 0
         self._begin()
@@ -110,8 +106,7 @@ class StepWatch:
         self._order, self._ends = list[int](), list[int]()
         self.sizes = Sizes(self.runtime)
         self._whole, self._idle = PATIENCE.begins(self.began), IDLE.begins(self.began)
-        self.leaves_epoch = False
-        """A step was seen; the loop that trains is to end, so that what follows the epoch is reached."""
+        self.leaves_epoch = False  # the loop that trains is to end, so that what follows the epoch is reached
         self.has_left = False  # the loop that trains was ended: later passes are whole ones
         self._evaluation: Waiting | None = None
         self._enough = self._passed = 0
@@ -219,7 +214,7 @@ class StepWatch:
         return result
 
     def _has_updated(self, is_new: bool) -> None:
-        if not is_new or self._by_hand.count < BY_HAND:
+        if not is_new or self._by_hand.count < BY_HAND or self.beyond.is_on:
             return
         if self._by_hand.count < MANY_BY_HAND and not (self._by_hand.has_stepped or self._is_by_hand()):
             return
@@ -258,9 +253,11 @@ class StepWatch:
         self.runtime.of(LayerPaths).look(self._ends[-1] if self._ends else 0)
         self.sizes.updated(self._ends[-1] if self._ends else self.began)
         self._ends.append(self.runtime.ledger.now)
+        self.has_left = self.has_left and not self.beyond.is_on
         if self.rest.is_on:
             self.rest.updated()
             self.check()
+        if self.rest.is_on or self.beyond.is_on:
             return
         period = self._period()
         if period is None or self.updates < self._enough:
@@ -282,6 +279,9 @@ class StepWatch:
     def _seen(self) -> None:
         """End the training, or the program, or follow the rest of the epoch. What goes by that was alive when the step
         ended."""
+        if self.window is not None and self.beyond.begins(self.window, self.runtime.ledger.now):
+            self.leaves_epoch = True
+            return
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
         if self.rest.begins(self.runtime.ledger.now):
@@ -345,15 +345,13 @@ class StepWatch:
 
     def _others_idle(self) -> bool:
         """Whether every optimizer that never updated is of layers that nothing has called since the first update, or of
-        parameters that others update. Of tensors that are no layer's parameters nobody can tell."""
+        parameters that others update."""
         if self.updates < IDLE_UPDATES:
             return False
         updated = {id(p) for optimizer in self.optimizers for p in parameters(optimizer)}
         idle = [optimizer for optimizer in self.known if optimizer not in self.optimizers]
         waiting = [p for optimizer in idle for p in parameters(optimizer) if id(p) not in updated]
-        if not all(isinstance(parameter, paddle.base.framework.EagerParamBase) for parameter in waiting):
-            return False
-        return not self.runtime.of(LayerPaths).uses(map(id, waiting), self._ends[0])
+        return self.runtime.of(LayerPaths).are_idle(waiting, self._ends[0])
 
     def check(self) -> None:
         """Raise again where the user's program caught the end (a bare `except`), or an evaluation takes too long."""
@@ -365,6 +363,8 @@ class StepWatch:
         if self._left is not None:
             raise TrainingSeen
         now = self.runtime.ledger.now
+        if self.beyond.is_on and not self.beyond.is_over(now):
+            return
         if self.rest.is_on and not self.rest.ends(now):
             return
         if self._more is not None and self._more.is_over(now):

@@ -13,6 +13,7 @@ import ast
 import contextlib
 import linecache
 import re
+from collections import Counter
 from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple
@@ -63,8 +64,11 @@ class Conditions(NamedTuple):
 class Decisions:
     """What one trace decides. `taken` are the user's decisions in their order, with the way that was taken."""
 
-    def __init__(self, forced: dict[Site, bool] | None = None) -> None:
+    def __init__(self, forced: dict[Site, bool] | None = None, *, alternates: bool = False) -> None:
+        """`alternates`: a condition is this and that in turn, as in a training that is followed for long."""
         self.forced = forced or {}
+        self._alternates = alternates
+        self._visits: Counter[Site] = Counter()
         self.taken: dict[Site, bool] = {}
         self.ends: Callable[[], None] = lambda: None
         """Ends the program where what it does next need not be known."""
@@ -83,7 +87,9 @@ class Decisions:
         site = (file, line, 0 if loop else frame.f_lasti)
         way = self.taken.setdefault(site, self.forced.get(site, conditions.skips.get(line, True)))
         if loop is None:
-            return way is not self._is_turned_out(site, updates, VISITS)
+            self._visits[site] += self._alternates
+            is_other = self._visits[site] > 0 and self._visits[site] % 2 == 0
+            return way is not (is_other or self._is_turned_out(site, updates, VISITS))
         going_on, most = loop
         return (way and not self._is_turned_out(site, updates, most)) is going_on
 
@@ -186,7 +192,7 @@ def _joined(results: list[Result], target: str, *, is_whole: bool) -> Result:
     sizes = [peak(result, target) for result in good]
     largest = good[sizes.index(max(sizes))]
     if len(good) > 1:
-        largest["extra"] = {"branches": {"low": min(sizes), "high": max(sizes), "ways": len(good)}}
+        largest.setdefault("extra", {})["branches"] = {"low": min(sizes), "high": max(sizes), "ways": len(good)}
         for note in largest["notes"]:
             if note["code"] == "stand_in_branch":
                 note.update(code="branches_followed", params={**note["params"], "ways": len(good)})

@@ -125,7 +125,7 @@ def test_a_step_after_an_evaluation_is_a_real_ones(measured, name):
     assert traced["peak"] is not None, traced["questions"]
     # three steps an epoch: the fifth update is a second epoch's second, beyond what spans the evaluation
     assert traced["peak"] == pytest.approx(peaks[4], rel=0.001)
-    assert traced["notes"] == []
+    assert set(traced["notes"]) <= {"more_elsewhere"}
 
 
 LONG = (

@@ -28,6 +28,7 @@ from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
 from .. import late_indices
+from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
 from ..processes import Begun
 from ..questions import paths
@@ -215,8 +216,9 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        found = {LOOP: loop, PASSING: passing, conversions.FLOAT: conversions.float_of, absorbing.UNSEEN: Unseen()}
-        return {"__name__": "__main__", **self._plain, **own, **found, **within.NAMES, within.ABSORBS: self._absorbs}
+        found = {LOOP: loop, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
+        data = {absorbing.UNSEEN: Unseen(), **within.NAMES, within.ABSORBS: self._absorbs}
+        return {"__name__": "__main__", **self._plain, **own, **found, **data}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)

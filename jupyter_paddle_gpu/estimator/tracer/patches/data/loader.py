@@ -34,14 +34,14 @@ from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import batches as own_batches
 from . import followed
+from .ahead import passes
 from .ahead.assumed import made_up
 from .ahead.drawn import largest_drawn
+from .ahead.passes import EPOCH
 from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
 from .loaders import InStep, Loaders, is_cycled
 from .own_datasets import gives_one
 
-EPOCH = 64
-"""Batches that one pass over a loader gives at most."""
 NEARLY = 0.95
 """Batches within this part of the largest one's bytes are as large: labels differ where pictures take the same."""
 
@@ -74,13 +74,10 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     if isinstance(batch, (np.ndarray, paddle.Tensor)):  # `_restore_batch` (`dataloader/flat.py`) makes cycles of them
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
-    ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
+    ahead = _ahead(runtime, loader, waiting, size, count)
     _remember_ahead(runtime, loader, made_at, (len(ahead), bytes_of(runtime, waiting)))
     if watch.leaves_epoch and text is None:
-        # What comes behind the training loop, and its next epoch.
-        passing = _few(runtime, loader, count, batch) if watch.rest.is_on else _whole_pass(runtime, loader, size, batch)
-        yield from passing
-        return
+        return (yield from _behind(runtime, loader, (size, count, batch), ahead))
     rest, began = _short(watch.rest, loader, size), changes.attempts
     for number in itertools.count():
         if number >= count and not changes.wants_more(began, number // count):
@@ -115,10 +112,23 @@ def _remember_ahead(runtime: Tensors, loader: Any, made_at: tuple[int, int], wai
         loaders.ahead = max(loaders.ahead, count * size)
 
 
-def _few(runtime: Tensors, loader: Any, count: int, batch: Any) -> Iterator[Any]:
-    """Batches of what is gone through behind the step, for the errors that they bring alone."""
-    for _ in range(min(count, 1 + runtime.of(StepWatch).rest.later)):
+def _ahead(runtime: Tensors, loader: Any, waiting: Any, size: int, count: int) -> list[Any]:
+    """The batches that stand beside the first one; the last one of a pass may be among them, as small as it is."""
+    ahead = [_as_tensors(runtime, waiting, loader) for _ in range(min(_prefetched(runtime, loader), count - 1))]
+    if ahead and len(ahead) == count - 1 and runtime.target == "cpu":
+        last = passes.last(runtime, loader, size)
+        ahead[-1:] = ahead[-1:] if last is None else [_as_tensors(runtime, last, loader)]
+    return ahead
+
+
+def _behind(runtime: Tensors, loader: Any, batches: tuple[int, int, Any], ahead: list[Any]) -> Iterator[Any]:
+    """What comes behind the training loop, and its next epoch."""
+    watch = runtime.of(StepWatch)
+    for batch in passes.behind(runtime, loader, batches, ahead):
+        before = watch.updates
         yield _as_tensors(runtime, batch, loader)
+        if watch.beyond.is_on and watch.may_leave(before):
+            return
 
 
 def _last(runtime: Tensors, loader: Any, rest: int) -> Iterator[Any]:
@@ -245,16 +255,6 @@ def _followed(runtime: Tensors, loader: Any, size: int) -> Any:
     if found is not None:
         data.followed[name] = followed.text(found)
     return followed.as_unknown(found, are_tensors=True)
-
-
-def _whole_pass(runtime: Tensors, loader: Any, size: int, batch: Any) -> Iterator[Any]:
-    """As many batches as there are, the last one as small as it is: what an evaluation collects has that size."""
-    total = len(loader.dataset) if size else EPOCH
-    for _ in range(total // size if size else EPOCH):
-        yield _as_tensors(runtime, batch, loader)
-    rest = total % size if size else 0
-    if rest and not getattr(loader, "drop_last", False):
-        yield _as_tensors(runtime, made(runtime, collated(runtime, loader, rest)), loader)
 
 
 def _prefetched(runtime: Tensors, loader: Any) -> int:

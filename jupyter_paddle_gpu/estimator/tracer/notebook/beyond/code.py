@@ -1,0 +1,89 @@
+"""What a program does beside its steady step: whether its code has anything there, and how that is come to soon."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from ...session import current
+from ...step.steps import StepWatch
+from ..sites import STEPS, Sites
+from ..syntax import nodes
+
+EVERY = "__every__"
+"""The name under which a condition on a count finds `every`."""
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_JUMPS = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
+_NOT_OF_LOOPS = frozenset(("forward", "__getitem__", "__len__", "__iter__", "__next__"))
+"""Functions whose conditions on a count are no loop's."""
+_LITTLE = frozenset(
+    (
+        *("print", "info", "debug", "format", "join", "write", "writerow", "flush", "close", "save", "state_dict"),
+        *("float", "int", "len", "round", "str", "range", "enumerate", "zip", "sum", "min", "max", "item", "append"),
+        *("train", "eval", "step", "get_lr", "set_lr", "time", "perf_counter", "strftime", "update", "seed"),
+        *("tqdm", "set_description", "set_postfix", "add_scalar", "add_scalars", "log", "reset", "shuffle"),
+    )
+)
+"""Calls that hold no tensors worth a look."""
+
+
+def is_any(sources: Iterable[str], sites: Sites) -> bool:
+    """Whether a loop has anything beside a training that it repeats, or a training something that it does only every
+    so many steps."""
+    for node in (node for source in sources for node in nodes(source) if isinstance(node, _LOOPS)):
+        if not sites.held(node).trains:
+            continue
+        inner = [one for one in node.body if _is_round(one, sites)]
+        if inner and any(_does(one) for one in node.body if one not in inner):
+            return True
+        if any(_is_counted(part) and any(map(_does, part.body)) for part in ast.walk(node) if isinstance(part, ast.If)):
+            return True
+    return False
+
+
+def _is_round(node: ast.stmt, sites: Sites) -> bool:
+    """Whether a statement of a loop trains for more than a step."""
+    return sites.held(node).trainings > 0
+
+
+def _does(node: ast.stmt) -> bool:
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call):
+            name = getattr(part.func, "attr", getattr(part.func, "id", ""))
+            if name not in _LITTLE | STEPS:
+                return True
+        elif isinstance(part, ast.AugAssign):
+            if not isinstance(part.value, ast.Constant) or isinstance(part.op, (ast.Mult, ast.Pow, ast.LShift)):
+                return not isinstance(part.op, ast.Div)
+        elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+            return True
+    return False
+
+
+def _is_counted(node: ast.If) -> bool:
+    """Whether a condition holds once in so many turns: `if step % 100 == 0:`."""
+    return any(isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mod) for part in ast.walk(node.test))
+
+
+class Counted(ast.NodeTransformer):
+    """Has what is done every so many steps done at once behind the steady one."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Functions of data and of layers are left as they are."""
+        return node if node.name in _NOT_OF_LOOPS else self.generic_visit(node)
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        """`if step % 100 == 0:` as `if __every__(..., step % 100 == 0):`."""
+        self.generic_visit(node)
+        if _is_counted(node) and not any(isinstance(part, _JUMPS) for one in node.body for part in ast.walk(one)):
+            place = f"{node.lineno}:{node.col_offset}:{ast.unparse(node.test)}"
+            call = ast.Call(ast.Name(EVERY, ast.Load()), [ast.Constant(place), node.test], [])
+            node.test = ast.fix_missing_locations(ast.copy_location(call, node.test))
+        return node
+
+
+def every(place: str, holds: object) -> object:
+    """Whether a condition on a count holds: behind the steady step it does when it first comes up."""
+    session = current()
+    beyond = None if session is None else session.of(StepWatch).beyond
+    return (beyond is not None and beyond.comes_first(place)) or holds

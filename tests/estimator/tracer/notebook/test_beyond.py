@@ -1,0 +1,150 @@
+"""What a run takes beside its steady step, against the most that the whole of it takes when it is run."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.paddle
+
+HEAD = """
+import time
+import numpy as np, paddle, paddle.nn.functional as F
+from paddle import nn
+class Data(paddle.io.Dataset):
+    def __init__(self, count):
+        self.x, self.y = np.random.rand(count, 64).astype("float32"), np.random.randint(0, 10, [count])
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+    def __len__(self):
+        return len(self.x)
+net = nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+def seen(x):
+    time.sleep(0.05)  # what reads ahead has time to
+    return net(x).argmax(1)
+def step(x, y):
+    loss = F.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    return loss
+"""
+LOADERS = """
+training = paddle.io.DataLoader(Data(128), batch_size=32, shuffle=True)
+checking = paddle.io.DataLoader(Data(450), batch_size=200)
+"""
+EPOCHS = """
+for epoch in range(4):
+    for x, y in training:
+        step(x, y)
+"""
+RAW = """
+X, Y = paddle.rand([128, 64]), paddle.randint(0, 10, [128])
+for epoch in range(4):
+    for i in range(0, 128, 32):
+        step(X[i:i + 32], Y[i:i + 32])
+"""
+SOURCES = {
+    "all that is checked at once": "checked = paddle.rand([600, 64])\n"
+    + RAW
+    + "    with paddle.no_grad():\n        print((net(checked).argmax(1) == 0).astype('float32').mean().item())\n",
+    "a loader of larger batches": LOADERS
+    + EPOCHS
+    + "    with paddle.no_grad():\n        print(sum(int((seen(x) == y).sum()) for x, y in checking))\n",
+    "a function that checks every so many steps": LOADERS
+    + """
+def check():
+    net.eval()
+    with paddle.no_grad():
+        found = [seen(x).numpy() for x, y in checking]
+    net.train()
+number = 0
+"""
+    + EPOCHS
+    + "        number += 1\n        if number % 5 == 0:\n            check()\n",
+    "averaged parameters": "averaged, seen = None, 0\n"
+    + RAW
+    + """
+    if averaged is None:
+        averaged = {name: value.detach().clone() for name, value in net.state_dict().items()}
+    else:
+        for name, value in net.state_dict().items():
+            averaged[name] = (averaged[name] * seen + value) / (seen + 1)
+    seen += 1
+""",
+    "pseudo-labels": """
+X, Y, pool = paddle.rand([64, 64]), paddle.randint(0, 10, [64]), paddle.rand([400, 64])
+for turn in range(3):
+    for _ in range(4):
+        chosen = paddle.randperm(X.shape[0])[:32]
+        step(X[chosen], Y[chosen])
+    with paddle.no_grad():
+        found = F.softmax(net(pool))
+    surest = found.max(axis=1).argsort(descending=True)[:50]
+    X, Y = paddle.concat([X, pool[surest]]), paddle.concat([Y, found[surest].argmax(1)])
+""",
+    "growing batches": """
+size = 8
+for stage in range(4):
+    for _ in range(3):
+        step(paddle.rand([size, 64]), paddle.randint(0, 10, [size]))
+    size *= 2
+""",
+    "layers that are set free": """
+for parameter in net[0].parameters():
+    parameter.stop_gradient = True
+for epoch in range(3):
+    if epoch == 1:
+        for parameter in net[0].parameters():
+            parameter.stop_gradient = False
+    for _ in range(4):
+        step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+""",
+    "the best that is read again": """
+best = 1e9
+for epoch in range(6):
+    for _ in range(4):
+        loss = step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+    if loss.item() < best - epoch % 2:
+        best = loss.item()
+        paddle.save(net.state_dict(), "best.pdparams")
+        paddle.save(optimizer.state_dict(), "best.pdopt")
+    else:
+        net.set_state_dict(paddle.load("best.pdparams"))
+        optimizer.set_state_dict(paddle.load("best.pdopt"))
+""",
+}
+PLAIN = {
+    "nothing else": RAW + "    print(epoch)\n",
+    "a smaller check": "checked = paddle.rand([8, 64])\n" + RAW + "    net.eval()\n    net(checked)\n    net.train()\n",
+}
+SOURCES |= PLAIN
+ENDS = "step_ends()"
+"""What is alive behind the last update counts as well."""
+
+
+@pytest.fixture(scope="module")
+def found(run_child, tmp_path_factory):
+    scripts = {
+        name: f"import os\nos.chdir({str(tmp_path_factory.mktemp('run'))!r})\n{HEAD}{source}"
+        for name, source in SOURCES.items()
+    }
+    real = run_child(
+        "real", {name: f"{one}\n{ENDS}" for name, one in scripts.items()}, {name: {"steps": 99} for name in scripts}
+    )
+    return real, run_child("trace", scripts)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_a_whole_run_takes_is_told(found, name):
+    real, traced = found[0][name], found[1][name]
+    assert real["failure"] is None, real["failure"]
+    assert traced["peak"] + (traced["beyond"] or 0) == max(real["peaks"]), real["peaks"]
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_it_is_said_where_there_is_more(found, name):
+    traced = found[1][name]
+    assert ("more_elsewhere" in traced["notes"]) is (name not in PLAIN)
+    places = [one for code, one in zip(traced["notes"], traced["params"], strict=True) if code == "more_elsewhere"]
+    assert all(one["cell"] == 1 and one["line"] for one in places)
