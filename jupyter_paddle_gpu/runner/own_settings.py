@@ -1,7 +1,7 @@
 """Files of settings of which the job has a copy of its own: who opens one to read it gets the copy; the person's file
 stays as it is, and is what a program of the job's writes into.
 
-Processes that the notebook starts by Python's scripts, or by `multiprocessing`, know of it by an environment variable.
+Processes that the notebook starts know of it by an environment variable.
 """
 
 import builtins
@@ -10,15 +10,10 @@ import json
 import os
 import pathlib
 from pathlib import Path
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Dict, Mapping
 
 VARIABLE = "PADDLE_GPU_SETTINGS"
 """Holds the copies by the paths of the files, as JSON."""
-_FIRST = (
-    "import sys; sys.path.insert(0, %r); import own_settings; own_settings.install_from_environment(); "
-    "del sys.path[0], sys.modules['own_settings']; "
-)
-"""What a process that `multiprocessing` spawns does before all else."""
 _open = builtins.open
 _copies: Dict[str, str] = {}
 
@@ -57,23 +52,6 @@ def install(copies: Mapping[str, str]) -> None:
     accessor = getattr(pathlib, "_NormalAccessor", None)  # up to Python 3.10, which keeps the function itself
     if accessor is not None:
         accessor.open = staticmethod(_opened)
-    from multiprocessing import spawn  # most jobs have no such file
-
-    spawn.get_command_line = _started_by(spawn.get_command_line)
-
-
-def _started_by(command_line: Callable[..., List[str]]) -> Callable[..., List[str]]:
-    """The command of a process that `multiprocessing` spawns, as `paddle.distributed.spawn` does: it reads the copies,
-    too. One that is forked has what this process has."""
-
-    def command(**options: Any) -> List[str]:
-        words = list(command_line(**options))
-        if "-c" in words:
-            at = words.index("-c") + 1
-            words[at] = _FIRST % str(Path(__file__).parent) + words[at]
-        return words
-
-    return command
 
 
 def install_from_environment() -> None:

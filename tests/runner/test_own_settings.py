@@ -25,6 +25,9 @@ READERS = {
     "a process that is spawned": "import multiprocessing, runpy\n"
     "one = multiprocessing.get_context('spawn').Process(target=runpy.run_path, args=('own.py',))\n"
     "one.start()\none.join()",
+    "a process of a server that forks": "import multiprocessing, runpy\n"
+    "one = multiprocessing.get_context('forkserver').Process(target=runpy.run_path, args=('own.py',))\n"
+    "one.start()\none.join()",
     "a script in this process": "%run own.py",
     "what it wrote itself": "import json\njson.dump({{'batch': 8}}, open('other.json', 'w'))\n"
     "print(json.load(open('other.json'))['batch'])",

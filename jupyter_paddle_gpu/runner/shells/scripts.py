@@ -18,7 +18,7 @@ import types
 from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
-from .. import own_settings
+from .. import own_settings, spawned
 from . import sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
@@ -166,6 +166,8 @@ def reach_started(values: Dict[str, Any]) -> None:
     is_any = bool(values) or own_settings.are_any()
     subprocess.Popen.__init__ = opened if is_any else _open  # type: ignore[method-assign,assignment]
     os.system = system if is_any else _system  # type: ignore[assignment]
+    if is_any:
+        spawned.reach(values)
 
 
 def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
@@ -200,6 +202,7 @@ def main(script: str, *arguments: str) -> int:
     sys.path.insert(0, folder)
     tree = sets.bind(ast.parse(Path(script).read_text(encoding="utf-8"), script), values)
     sets.reach_parsers(values)
+    spawned.reach(values)
     module.__file__ = script
     module.__dict__["__builtins__"] = __builtins__
     sys.modules["__main__"] = module
