@@ -19,6 +19,9 @@ from ..domain.what_ifs import AmpLevel
 ON_CPU = "on_cpu"
 """Under this name the trace of live objects for a GPU holds the one for the CPU: who traced does not know which of them
 will be shown."""
+BOTH_KEPT = "both_kept"
+"""Under this name, likewise, the one for devices whose Paddle keeps both operands of a product (`Maker.keeps_factors`),
+where such a step is another one."""
 Kind = Literal["parameters", "gradients", "optimizer_state", "activations", "inputs"]
 
 

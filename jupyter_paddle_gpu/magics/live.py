@@ -10,7 +10,8 @@ import stat
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from ..commands.face import View
 from ..commands.views.estimate import EstimateView
 from ..domain.errors import PaddleGpuError
 from ..domain.what_ifs import EstimateRequest, for_tracer
-from ..estimator.trace import ON_CPU
+from ..estimator.trace import BOTH_KEPT, ON_CPU
 from ..estimator.zygote.kernel import confine
 from .calls import Calls, calls_of
 
@@ -85,9 +86,9 @@ def trace_live(
     if "error" not in answer:
         sample = answer
         answer = in_child(lambda: _trace(objects, request, sample))
-        if request.target is None and "status" in answer:  # where it will be shown for is decided elsewhere
-            on_cpu = in_child(lambda: _trace(objects, msgspec.structs.replace(request, target="cpu"), sample))
-            answer |= {ON_CPU: on_cpu} if "status" in on_cpu else {}
+        for kind, asked in _others(request, answer):
+            other = in_child(partial(_trace, objects, asked, sample, both_kept=kind == BOTH_KEPT))
+            answer |= {kind: other} if "status" in other else {}
     if "unclear" in answer:
         raise _inputs_unknown(words[0])
     if "error" in answer:
@@ -100,6 +101,14 @@ def trace_live(
             reason=answer["error"],
         )
     return answer
+
+
+def _others(request: EstimateRequest, answer: dict[str, Any]) -> Iterator[tuple[str, EstimateRequest]]:
+    """What is traced besides, by the name that it is sent under: where it will be shown for is decided elsewhere."""
+    if request.target is None and "status" in answer:
+        yield ON_CPU, msgspec.structs.replace(request, target="cpu")
+    if answer.get("dropped_factors"):
+        yield BOTH_KEPT, request
 
 
 def models(names: Mapping[str, Any]) -> list[str]:
@@ -236,7 +245,9 @@ def _is_loss(paddle: Any, item: Any) -> bool:
 # In the child
 
 
-def _trace(objects: LiveObjects, request: EstimateRequest, sample: dict[str, Any]) -> dict[str, Any]:
+def _trace(
+    objects: LiveObjects, request: EstimateRequest, sample: dict[str, Any], *, both_kept: bool = False
+) -> dict[str, Any]:
     from ..estimator.tracer.notebook.live import trace_live
 
     inputs, labels, assumed = list(objects.inputs), list(objects.labels), list(objects.assumed)
@@ -257,7 +268,7 @@ def _trace(objects: LiveObjects, request: EstimateRequest, sample: dict[str, Any
         objects.optimizer,
         inputs,
         labels,
-        **{**for_tracer(request), "batch_size": size},
+        **{**for_tracer(request), "batch_size": size, "keeps_factors": both_kept},
     )
     if answer["status"] == "ok":
         answer["notes"] = [*answer["notes"], *({"code": code, "params": {}} for code in assumed)]

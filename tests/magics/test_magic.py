@@ -169,6 +169,29 @@ def test_live_objects_are_estimated_for_where_they_would_train(kernel):
 
 
 @pytest.mark.paddle
+def test_live_objects_are_estimated_for_builds_that_keep_both_operands_of_a_product(kernel):
+    """Where a mask wants no gradient a GPU's build keeps the mask alone, and Kunlun's the map as well."""
+    running = kernel()
+    running.run(
+        "import paddle\n"
+        "class Masked(paddle.nn.Layer):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.layers = paddle.nn.LayerList([paddle.nn.Linear(512, 512) for _ in range(6)])\n"
+        "    def forward(self, x):\n"
+        "        for layer in self.layers:\n"
+        "            x = layer(x) * paddle.ones([2048, 512])\n"
+        "        return x\n"
+        "masked, x = Masked(), paddle.ones([2048, 512])"
+    )
+    on_gpu, on_kunlun = (
+        json.loads(running.run(f"%paddle_gpu estimate masked x --device '{card}' --json")[0])["allocated_peak_bytes"]
+        for card in ("V100 PCIe 16GB", "Kunlun R300 32GB")
+    )
+    assert on_kunlun - on_gpu >= 5 * 2048 * 512 * 4
+
+
+@pytest.mark.paddle
 def test_a_live_step_is_explained_in_sentences(kernel):
     running = kernel()
     running.run(TRAINING)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,14 +16,13 @@ from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import EstimateRequest, in_copy
-from ...estimator.trace import ON_CPU
 from ...matching.candidates import best_device, usable
 from ...matching.decision import without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
 from .copies import copied, inspected, rewriting, trains_several_times
-from .live_traces import traced
+from .live_traces import traced_for
 
 if TYPE_CHECKING:
     from ...domain.measurements.calibrations import CalibrationReport
@@ -166,9 +166,7 @@ class Estimating:
             PaddleGpuError: `bad_trace` (400).
         """
         request, accelerator = self._settled(request, where)
-        own = trace.get(ON_CPU) if request.target == "cpu" else None
-        whole = own or {name: value for name, value in trace.items() if name != ON_CPU}
-        return self.estimator().of_trace(traced(whole), request, accelerator)
+        return self.estimator().of_trace(traced_for(trace, request, accelerator), request, accelerator)
 
     def fits(
         self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, devices: tuple[str, ...]
@@ -192,7 +190,8 @@ class Estimating:
         accelerators = targets.several(devices, self.inventory, self.find)
         request = msgspec.structs.replace(request, target="gpu")
         estimate = self.of_trace(trace(request.batch_size), request)
-        found = self.estimator().fits_of(lambda _, batch: traced(trace(batch)), request, accelerators)
+        once = cache(trace)
+        found = self.estimator().fits_of(lambda on, batch: traced_for(once(batch), request, on), request, accelerators)
         return msgspec.structs.replace(estimate, fits=found)
 
     def calibrate(self, device: str, kernel_name: str, progress: Callable[[Message], None]) -> CalibrationReport:

@@ -13,6 +13,8 @@ from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
 
 if TYPE_CHECKING:
+    from ...domain.devices import Accelerator
+    from ...domain.what_ifs import EstimateRequest
     from ...estimator.trace import Trace
 
 MOST_BYTES = 256 << 20
@@ -44,6 +46,16 @@ def traced(trace: dict[str, Any]) -> Trace:
         return convert(trace, Trace)
     except msgspec.ValidationError:
         raise _bad_trace() from None
+
+
+def traced_for(trace: dict[str, Any], request: EstimateRequest, accelerator: Accelerator | None) -> Trace:
+    """Of the traces that came together the one of where it is shown for, as a value; raises as `unpacked`."""
+    from ...devices.makers.registry import keeps_factors
+    from ...estimator.trace import BOTH_KEPT, ON_CPU
+
+    kind = ON_CPU if request.target == "cpu" else BOTH_KEPT if keeps_factors(accelerator) else ""
+    one = trace.get(kind)
+    return traced(one or {name: value for name, value in trace.items() if name not in {ON_CPU, BOTH_KEPT}})
 
 
 def _bad_trace() -> PaddleGpuError:

@@ -191,6 +191,7 @@ class Call:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
         saved, shapes = {}, {}
         dropped = _dropped(step, gradient) if step.rule.drops_wanted and not self.runtime.keeps_factors else None
+        self.runtime.dropped_factors |= dropped is not None
         for slot in gradient.reads:
             array = self.environment.get(slot)
             if array is None:

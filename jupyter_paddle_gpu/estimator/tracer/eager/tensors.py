@@ -28,6 +28,7 @@ class Tensors(Session):
         resize: another size of data that is asked for: the arguments of an operator that makes some.
         counted: tensors that count samples, where those of a step are to be other ones.
         keeps_factors: whether Paddle's build for the device keeps both operands of a product.
+        dropped_factors: whether one was let go of that such a build would have kept.
         differentiates_twice: whether the program asks for a graph of gradients, or says that it will.
         builds_graph: static mode is on: operators are put into a program of Paddle's own.
         in_graph: called in static mode by what is not followed in it.
@@ -46,6 +47,7 @@ class Tensors(Session):
         self.resize: Resize | None = None
         self.counted: Counted | None = None
         self.keeps_factors = target == "cpu"
+        self.dropped_factors = False
         self.differentiates_twice = False
         self.reads_by_brackets = self.builds_graph = False
 

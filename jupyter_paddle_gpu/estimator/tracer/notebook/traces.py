@@ -104,6 +104,7 @@ def traced(
     result["foresaw_too_little"] = runtime.differentiates_twice and not foresaw and runtime.target == "gpu"
     result["sent"], result["made"] = runtime.of(Processes).sent, runtime.of(Processes).made
     result["is_spread"] = runtime.of(Compared).is_spread
+    result["dropped_factors"] = runtime.dropped_factors
     result["seconds"] = {"cells": cells_done - started, "report": time.perf_counter() - cells_done}
     return runtime, result
 
