@@ -345,13 +345,14 @@ def _run(
     sizes = Sizes(change, source) if change is not None and scenario.binds_names else None
     rounds = rounds_behind(code)
     is_beyond = bool(request.get("beyond"))
-    is_all = is_beyond or rounds > 0 or (request.get("accumulation") or 1) > 1
-    loops = Loops() if is_all else Statistics() if "datasets" in source else None
+    sums = (request.get("accumulation") or 1) > 1
+    is_all = is_beyond or sums or rounds > 0
+    loops = Loops(sites) if is_all else Statistics() if "datasets" in source else None
     is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
-    follows = is_plain and not is_all and not sites.are_several
+    follows = is_plain and not (is_beyond or sums or sites.are_several)
     goes_on = follows and behind.goes_on(cell["source"] for cell in request["cells"])
     has_rest = goes_on or (follows and behind.is_any(cell["source"] for cell in code))
-    left = TrainingLoops(sites) if has_rest else None
+    left = TrainingLoops(sites) if has_rest and not is_all else None
     rewriting = tuple(one for one in (sizes, left, loops, Counted() if is_beyond else None) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),

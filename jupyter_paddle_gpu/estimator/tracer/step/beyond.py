@@ -35,6 +35,7 @@ class Beyond:
         self.since: int | None = None
         self._waiting: Waiting | None = None
         self._seen: set[str] = set()
+        self._newest = 0
         self._places: list[tuple[int, dict[str, int]]] = []
         """Operations from which on another place of the program is at work."""
 
@@ -48,6 +49,15 @@ class Beyond:
         if self.is_asked and self.since is None:
             self.since, self._waiting = step[0], LATER.begins(now)
         return self.is_asked
+
+    def is_another(self, newest: int) -> bool:
+        """Whether another training begins behind the step: of an optimizer that was not there before.
+
+        Args:
+            newest: the number of the last one that was made.
+        """
+        is_new, self._newest = self.is_on and newest > self._newest, newest
+        return is_new
 
     def comes_first(self, place: str) -> bool:
         """Whether the program comes to a place for the first time behind the step."""

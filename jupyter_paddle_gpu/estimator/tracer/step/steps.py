@@ -71,8 +71,8 @@ class StepWatch:
         self._checks = checks
         self._depth = 0
         self.known: weakref.WeakSet[Any] = weakref.WeakSet()
+        # The number of each optimizer, from 1: those that are gone have theirs for good.
         self._made: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        """The number of each optimizer, from 1: those that are gone have theirs for good."""
         self._numbers = itertools.count(1)
         self.rounds = rounds  # epochs behind the first one that are looked at: something may be kept there
         self.probe = probe
@@ -99,8 +99,7 @@ class StepWatch:
 
     def _begin(self) -> None:
         """What follows is another training."""
-        self.began = self.runtime.ledger.now
-        """When what is seen now began: behind the last training."""
+        self.began = self.runtime.ledger.now  # when what is seen now began: behind the last training
         self.optimizers: list[Any] = []
         self.window: tuple[int, int] | None = None
         self._order, self._ends = list[int](), list[int]()
@@ -174,8 +173,9 @@ class StepWatch:
     def backward_begins(self, losses: list[Any]) -> None:
         """A backward pass is about to run."""
         self.runtime.of(StaticGraphs).check()
-        if not self.gradients.passes:
-            self.garbage.training_begins(self._made, is_first=not self.trainings)
+        is_next = self.beyond.is_another(max(self._made.values(), default=0))
+        if is_next or not self.gradients.passes:
+            self.garbage.training_begins(self._made, is_first=not (is_next or self.trainings))
         self.gradients.passed()
         self.kept.passed(losses)
         if self.probe is not None and self.is_wanted() and self.probe.backward():
@@ -285,7 +285,7 @@ class StepWatch:
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
         if self.rest.begins(self.runtime.ledger.now):
-            self.leaves_epoch = self.rest.is_on
+            self.leaves_epoch, self.has_left = self.rest.is_on, False
             return
         if self._left is None:
             raise StepSeen

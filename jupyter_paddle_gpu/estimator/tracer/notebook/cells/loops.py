@@ -25,8 +25,8 @@ STATISTIC = Patience(5_000, math.inf)
 of one shape."""
 
 
-def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-    """What a loop of the notebook goes through.
+def loop(items: Callable[[], Iterable[Any]], trains: bool = True) -> Iterator[Any]:
+    """What a loop of the notebook goes through; `trains`: whether it may hold a step.
 
     The loop that trains ends once its step was seen and an evaluation is to be reached; the loops around it, and later
     passes of the same one, do not.
@@ -36,7 +36,8 @@ def loop(items: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         yield from items()
         return
     changes, watch = session.of(Changes), session.of(StepWatch)
-    watch.next_epoch()
+    if trains:
+        watch.next_epoch()
     began, passes = changes.attempts, 0
     watch.loops += 1
     try:
@@ -91,12 +92,17 @@ class _Statistic:
 class Loops(ast.NodeTransformer):
     """Sends every `for` of a notebook through `loop`."""
 
+    def __init__(self, sites: Sites | None = None) -> None:
+        self._sites = sites
+
     def visit_For(self, node: ast.For) -> ast.AST:
         """`for item in items:` as `for item in __loop__(lambda: items):`."""
+        trains = self._sites is None or self._sites.held(node).trains
         self.generic_visit(node)
         if not any(isinstance(part, _ONCE) for part in ast.walk(node.iter)):
             again = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node.iter)
-            node.iter = ast.copy_location(ast.Call(ast.Name(LOOP, ast.Load()), [again], []), node.iter)
+            given = [again] if trains else [again, ast.Constant(False)]
+            node.iter = ast.copy_location(ast.Call(ast.Name(LOOP, ast.Load()), list(given), []), node.iter)
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
@@ -110,12 +116,10 @@ class Loops(ast.NodeTransformer):
 class TrainingLoops(Loops):
     """Sends those loops through `loop` that train, so that they can be left."""
 
-    def __init__(self, sites: Sites) -> None:
-        self._sites = sites
-
     def visit_For(self, node: ast.For) -> ast.AST:
         """`for batch in loader:`; one with an `else` is not left, as that would run."""
-        return super().visit_For(node) if self._sites.held(node).trains and not node.orelse else node
+        trains = self._sites is None or self._sites.held(node).trains
+        return super().visit_For(node) if trains and not node.orelse else node
 
 
 class Statistics(Loops):

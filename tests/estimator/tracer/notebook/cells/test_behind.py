@@ -55,6 +55,16 @@ FAULTS = {
         ONE + CELL + "paddle.save(net.state_dict())\n",
         "TypeError: save() missing 1 required positional argument",
     ),
+    "a shape behind a training that keeps its best parameters": (
+        EPOCHS + "    best = copy.deepcopy(net.state_dict())\n" + CELL + "net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "an index behind a training that keeps what it evaluates": (
+        COUNTED
+        + "    with paddle.no_grad():\n        for i in range(3):\n            kept.append(net(x))\n"
+        + "print(kept[0].mean().numpy()[0])\n",
+        "IndexError: too many indices for array",
+    ),
     "an index behind the only loop": (ONE + "print(loss.numpy()[0])\n", "IndexError: too many indices for array"),
     "of a function's only loop": (
         FIT_ALONE + "    print(losss)\nfit()\n",
