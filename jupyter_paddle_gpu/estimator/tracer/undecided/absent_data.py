@@ -364,8 +364,10 @@ class Unseen(Arithmetic):
         is_index = why == "number_unseen" and data.is_lazy and is_tensor(self) and paddle_asks()
         if kind == "value" and data.is_lazy and (is_shape or is_index or layer_asks()):
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
-        is_of_layer = kind == "value" and (paddle_asks() or running_code.library_makes_a_layer())
-        is_of_step = is_of_layer if kind == "value" else is_trained_on() and not data.wants_numbers
+        if kind == "value":
+            is_of_step = paddle_asks() or running_code.library_makes_a_layer()
+        else:
+            is_of_step = is_trained_on() and not data.wants_numbers
         is_of_step = is_of_step and is_asked and not self.__dict__["_is_asked"] and variants.present() is None
         sizes = running_code.sized(self) if kind == "value" and is_of_step else ""
         said = {"is_of_step": is_of_step, "sizes": sizes, "is_index": is_index, "dtype": type_of(self)}

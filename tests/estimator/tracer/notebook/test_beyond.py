@@ -62,6 +62,23 @@ number = 0
 """
     + EPOCHS
     + "        number += 1\n        if number % 5 == 0:\n            check()\n",
+    "what a class does every so many steps": """
+class Slow:
+    def __init__(self):
+        self.turns, self.slow = 0, [one.clone().detach() for one in net.parameters()]
+    def step(self):
+        optimizer.step()
+        self.turns += 1
+        if self.turns % 6 == 0:
+            for slow, fast in zip(self.slow, net.parameters()):
+                slow.set_value(slow + 0.5 * (fast.detach() - slow))
+                fast.set_value(slow)
+outer = Slow()
+for turn in range(12):
+    F.cross_entropy(net(paddle.rand([4, 64])), paddle.randint(0, 10, [4])).backward()
+    outer.step()
+    optimizer.clear_grad()
+""",
     "averaged parameters": "averaged, seen = None, 0\n"
     + RAW
     + """

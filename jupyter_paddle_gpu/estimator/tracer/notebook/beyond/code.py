@@ -30,15 +30,14 @@ _LITTLE = frozenset(
 def is_any(sources: Iterable[str], sites: Sites) -> bool:
     """Whether a loop has anything beside a training that it repeats, or a training something that it does only every
     so many steps."""
-    for node in (node for source in sources for node in nodes(source) if isinstance(node, _LOOPS)):
-        if not sites.held(node).trains:
-            continue
-        inner = [one for one in node.body if _is_round(one, sites)]
-        if inner and any(_does(one) for one in node.body if one not in inner):
+    everything = [node for source in sources for node in nodes(source)]
+    loops = [node for node in everything if isinstance(node, _LOOPS) and sites.held(node).trains]
+    for loop in loops:
+        inner = [one for one in loop.body if _is_round(one, sites)]
+        if inner and any(_does(one) for one in loop.body if one not in inner):
             return True
-        if any(_is_counted(part) and any(map(_does, part.body)) for part in ast.walk(node) if isinstance(part, ast.If)):
-            return True
-    return False
+    counted = (node for node in everything if isinstance(node, ast.If) and _is_counted(node))
+    return bool(loops) and any(_does(one) for node in counted for one in node.body)
 
 
 def _is_round(node: ast.stmt, sites: Sites) -> bool:
