@@ -6,6 +6,8 @@ from ..domain.messages import Message
 
 MORE_ELSEWHERE = "more_elsewhere"
 """A note that names the most bytes of a run, which are not in a step."""
+WAITS = "waits_for_collector"
+"""A note that names what of a step may be gone already."""
 AT_MOST = "_at_most"
 """What the code of a note ends with whose steps are kept in a collection that takes so many (`deque(maxlen=100)`)."""
 LEFT_BEHIND = (
@@ -42,6 +44,11 @@ LEFT_BEHIND = (
 """Sentences of the notes by code; each has a size in bytes."""
 OF_STEPS = (
     *LEFT_BEHIND,
+    Message(
+        code=WAITS,
+        text="{size} of earlier rounds is counted that waits for Python's collector; when it comes is assumed.",
+        hint="The lower end of the range is without it. `gc.collect()` behind each round gives it back.",
+    ),
     Message(
         code=MORE_ELSEWHERE,
         text="Elsewhere in the run more is alive than in this step: {size} of tensors{place}; the upper end of the "

@@ -17,7 +17,7 @@ from .graph_notes import GRAPHS
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
 from .stand_in_notes import STAND_INS
-from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS
+from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
 from .trace import TracedNote, TracedQuestion
 
 FAULT = "traceback"
@@ -324,7 +324,7 @@ KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kep
 UNTRACEABLE = frozenset(("cell_failed",))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
-_SIZED = frozenset((MORE_ELSEWHERE, *(message.code for message in LEFT_BEHIND)))
+_SIZED = frozenset((MORE_ELSEWHERE, WAITS, *(message.code for message in LEFT_BEHIND)))
 _PLACE = Message(code="place", text=" (cell {cell}, line {line})")
 _OTHER = Message(code="tracer_note", text="The tracer says: {code} {details}")
 

@@ -16,7 +16,7 @@ from .search import Between, Peak
 Row = TypeVar("Row", Storage, Operation)
 AtBatch = tuple[int, Trace]
 """A batch size and the step that was traced with it."""
-_UNLIKE = ("branches", "extents", "beyond")
+_UNLIKE = ("branches", "extents", "beyond", "waiting")
 """What a trace tells besides that is no allocation."""
 
 

@@ -47,7 +47,7 @@ def cpu_peak(trace: Trace) -> Peak:
         allocated=result.peak,
         breakdown=Breakdown(**result.kinds, workspace=result.workspace),
         likely=result.peak,
-        low=max(result.peak - _other_branches(trace) - _fewer_selected(trace), 0),
+        low=max(result.peak - _other_branches(trace) - _fewer(trace), 0),
         high=result.peak + _more(trace) + beyond(trace, lambda operation: operation.workspace_cpu),
     )
 
@@ -124,7 +124,7 @@ def gpu_peak(
             context=spread.context + between.likely,
         ),
         likely=spread.likely,
-        low=max(low - _other_branches(trace) - _fewer_selected(trace), 0),
+        low=max(low - _other_branches(trace) - _fewer(trace), 0),
         high=high + _more(trace),
         reserved=reserved,
         terms=terms,
@@ -185,10 +185,12 @@ def _other_branches(trace: Trace) -> int:
     return int(branches["high"] - branches["low"]) if branches else 0
 
 
-def _fewer_selected(trace: Trace) -> int:
-    """By how much the step stays below the traced one where the least is selected by masks of unknown values."""
+def _fewer(trace: Trace) -> int:
+    """By how much the step stays below the traced one where the least is selected by masks of unknown values, and where
+    nothing of earlier rounds waits for Python's collector."""
     extents = trace.extra.get("extents")
-    return int(extents["likely"] - extents["low"]) if extents else 0
+    selected = int(extents["likely"] - extents["low"]) if extents else 0
+    return selected + int(trace.extra.get("waiting", 0))
 
 
 def _more(trace: Trace) -> int:

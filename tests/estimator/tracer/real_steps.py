@@ -113,7 +113,7 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         row = {"name": name, "peak": peak, "questions": found["questions"]}
         row["notes"] = [note["code"] for note in found["notes"]]
         row["params"] = [note["params"] for note in found["notes"]]
-        row.update({key: found.get("extra", {}).get(key) for key in ("branches", "extents", "beyond")})
+        row.update({key: found.get("extra", {}).get(key) for key in ("branches", "extents", "beyond", "waiting")})
         row.update({key: found.get(key) for key in ("status", "stop", "distribution", "devices")})
         row.update({key: found.get(key) for key in ("batch_size", "inputs", "image_size", "sequence_length")})
         row["batch_from"] = found.get("batch_from")

@@ -18,6 +18,7 @@ from ..patches.patch import unplaced
 from ..step import batches as step_batches
 from ..step.changes import Changes, plain
 from ..step.host_memory import HostMemory
+from ..step.kept import LITTLE
 from ..step.layers import LayerPaths
 from ..step.model_inputs import ModelInputs
 from ..step.report import described, graph_notes, inputs_of, loss_name, once_each, rows, versions
@@ -217,6 +218,9 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes += watch.gradients.notes()
     batches = loaders.batches(watch.updates)
     notes += [*loaders.notes(), *step_batches.notes(batches), *watch.kept.notes()]
+    waits = watch.garbage.waiting(min(watch.numbers(), default=0))
+    if waits >= LITTLE:
+        notes.append({"code": "waits_for_collector", "params": {"size": waits}})
     called = runtime.of(LayerPaths).of_step(window, watch.parameters())
     notes += graph_notes(runtime.ledger, window, called.batch)
     trained = watch.elements()
@@ -254,6 +258,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "operations": operations,
         "storages": storages,
         "layers": called.tree,
+        "extra": {"waiting": waits} if waits >= LITTLE else {},
         "own_notes": notes,
         "seen": inputs_seen,
     }

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping
+from types import FrameType
 from typing import Any
 
+import paddle
 from paddle.nn.layer.rnn import RNNCellBase
 
+from ..memory.arrays import known_state, storage_of
 from .changes import parameters
 
 OF_OPTIMIZER, OF_PARAMETER, OF_CELL = 38, 3, 47
@@ -27,6 +30,7 @@ class Garbage:
         self._most = gc.get_threshold()[0]
         self._before, self._seen = self._most * 4 // 7, 0
         self.collections = 0
+        self._all: Mapping[Any, int] = {}
 
     @property
     def is_growing(self) -> bool:
@@ -45,6 +49,7 @@ class Garbage:
             optimizers: all that are there, those that wait too, with their numbers; they are not held.
         """
         gc.collect(1)
+        self._all = optimizers
         if is_first:
             return
         left = {number: _objects(one) for one, number in optimizers.items() if number > self._seen}
@@ -56,6 +61,33 @@ class Garbage:
             self._before, self._seen = 0, newest - 1
             self.collections += 1
             gc.collect()
+
+    def waiting(self, first: int) -> int:
+        """Bytes of earlier trainings that no name of the program holds any more: Python's collector gives them back at
+        a time that hangs on all that the process has made.
+
+        Args:
+            first: the number of the first optimizer of the training that goes on.
+        """
+        left = [one for one, number in list(self._all.items()) if number < first and not _is_named(one)]
+        return sum({key: size for one in left for key, size in _bytes_of(one).items()}.values())
+
+
+def _is_named(one: Any) -> bool:
+    """Whether a name of the program holds something."""
+    return any(isinstance(by, FrameType) or (type(by) is dict and "__name__" in by) for by in gc.get_referrers(one))
+
+
+def _bytes_of(optimizer: Any) -> dict[int, int]:
+    """By their identity the bytes of an optimizer's parameters, of their gradients and of its own state."""
+    parts = [*getattr(optimizer, "_accumulators", {}).values(), getattr(optimizer, "_learning_rate_map", {})]
+    found: dict[int, int] = {}
+    for tensor in (*parameters(optimizer), *(one for part in parts for one in part.values())):
+        state = known_state(tensor)
+        gradient = None if state is None or state.grad is None else state.grad.storage
+        held = (storage_of(tensor) if isinstance(tensor, paddle.Tensor) else None, gradient)
+        found |= {id(storage): storage.record.bytes for storage in held if storage is not None}
+    return found
 
 
 def _objects(optimizer: Any) -> int:

@@ -51,6 +51,16 @@ def found(run_child):
 
 
 @pytest.mark.parametrize("name", SOURCES)
+def test_what_waits_is_marked_as_assumed(found, name):
+    """A real round leaves as much; without it the figure is that of the first one."""
+    real, traced = found[0][name], found[1][name]
+    turn = real["peaks"][4 + 3] - real["peaks"][3]
+    assert "waits_for_collector" in traced["notes"]
+    assert traced["waiting"] % turn == 0, (traced["waiting"], turn)
+    assert traced["peak"] - traced["waiting"] == max(real["peaks"][:4])
+
+
+@pytest.mark.parametrize("name", SOURCES)
 def test_as_many_turns_wait_as_python_lets_wait(found, name):
     """When the first ones go hangs on how many objects there were before: one turn more or less."""
     real, traced = found[0][name], found[1][name]
