@@ -69,8 +69,14 @@ class Garbage:
         Args:
             first: the number of the first optimizer of the training that goes on.
         """
-        left = [one for one, number in list(self._all.items()) if number < first and not _is_named(one)]
-        return sum({key: size for one in left for key, size in _bytes_of(one).items()}.values())
+        found: dict[int, int] = {}
+        kept: set[int] = set()
+        for one, number in list(self._all.items()):
+            if number < first and not _is_named(one):
+                found |= _bytes_of(one)
+            else:
+                kept |= _bytes_of(one).keys()
+        return sum(size for key, size in found.items() if key not in kept)
 
 
 def _is_named(one: Any) -> bool:

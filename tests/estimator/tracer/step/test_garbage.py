@@ -40,6 +40,9 @@ def Net(hidden):
 SOURCES = {
     "recurrent": SCRIPT.format(net=RECURRENT, optimizer="Adam", turns=TURNS),
     "plain": SCRIPT.format(net=PLAIN, optimizer="Momentum", turns=2 * TURNS),
+    "one net": SCRIPT.format(net=PLAIN + "net = Net(96)\n", optimizer="Adam", turns=4).replace(
+        "    net = Net(hidden)\n", ""
+    ),
     "few": SCRIPT.format(net=PLAIN, optimizer="Adam", turns=4),
 }
 ASKED = {name: {"steps": 4 * 2 * TURNS} for name in SOURCES}
