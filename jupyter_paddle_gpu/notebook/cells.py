@@ -34,6 +34,12 @@ _HARMLESS = re.compile(
 _COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
 _NAMED = re.compile(r"!\s*(?:\{(\w+)\}|\$(\w+))(?=\s|$)([^\n]*)")
 """A command whose program is what a name holds: `!{line} --epochs 3`, `!$line`."""
+_BARE = re.compile(r"ls|ll|pwd")
+_AUTOMATIC = re.compile(
+    r"(?:cd|pwd|pushd|popd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|pip|conda|mamba|env|set_env|load_ext|reload_ext|autoreload"
+    r"|matplotlib|config|run|time|timeit|precision|pylab|xmode)\s+[^\s=].*"
+)
+"""What IPython takes for a command though nothing marks it, where it is all of a cell and no Python: `cd data`."""
 _FILLED = re.compile(r"\{([A-Za-z_]\w*)\}")
 _HELP = frozenset({"?", "??"})
 
@@ -123,8 +129,23 @@ def mask(source: str) -> tuple[str, list[Magic], str]:
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is not None and lines[first].startswith("%%"):
         return _mask_cell(lines, first)
+    if first is not None and _is_unmarked(source.strip()):
+        lines[first] = f"%{lines[first].strip()}"
+        commands = _mask_lines(lines)
+        return "\n".join(lines), commands, ""
     magics = _mask_lines(lines) if _may_hold_magic(source) else []
     return "\n".join(lines), magics, ""
+
+
+def _is_unmarked(line: str) -> bool:
+    """Whether a cell is one line which IPython runs as a magic though it begins with no mark (automagic)."""
+    if "\n" in line or not (_BARE.fullmatch(line) or _AUTOMATIC.fullmatch(line)):
+        return False
+    try:
+        parse(line)
+    except (SyntaxError, ValueError):
+        return True
+    return bool(_BARE.fullmatch(line))
 
 
 def _plain_lines(source: str) -> str:

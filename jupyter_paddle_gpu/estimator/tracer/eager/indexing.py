@@ -114,9 +114,12 @@ def _columns(mask: Any) -> list[Any]:
 
 
 def _bounds(runtime: Tensors, index: Any) -> Any:
-    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`); a range is a list."""
+    """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`); a range is a list, and any
+    whole number of Python's (`IntEnum`) is a plain one."""
     if isinstance(index, tuple):
-        return tuple(_bounds(runtime, part) if isinstance(part, (slice, range)) else part for part in index)
+        return tuple(_bounds(runtime, part) if isinstance(part, (slice, range, int)) else part for part in index)
+    if isinstance(index, int) and not isinstance(index, bool):
+        return int.__int__(index)
     if isinstance(index, range):
         return list(index)
     if isinstance(index, slice):

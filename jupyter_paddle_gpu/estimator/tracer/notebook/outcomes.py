@@ -145,7 +145,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     found["absent_modules"] = shared["absent_modules"]
     if run is not None:
         found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
-        found["is_idle"] = not run.found.trains
+        found["is_idle"], found["failed"] = not run.found.trains, run.failed
     if status == "no_model" and watch.known and (unused := watch.gradients.unused()):
         notes.append(unused)
     if run is not None and run.found.stop_if_told is not None:

@@ -313,7 +313,8 @@ class Findings:
         asked = [*self.questions, *self.late_questions, *self.failures]
         is_of_data = all(one["why"] in OF_DATA for one in asked) and stops.is_certain(problem, self._session)
         hangs_on_data = bool(self._data.passed) and not stops.is_by_type(problem)  # helpers pass by what nobody asks
-        is_first = is_of_data or not (asked or hangs_on_data)
+        # Whatever is missing before it, a cell that is no Python ends the job, if nothing before it does.
+        is_first = is_of_data or stops.is_unreadable(problem) or not (asked or hangs_on_data)
         return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
 
     def _has_step(self) -> bool:

@@ -33,7 +33,7 @@ from ..evaluations import rounds_behind
 from ..processes import Begun
 from ..questions import paths
 from ..questions.answers import Answers
-from ..questions.wording import out_of_time
+from ..questions.wording import line_of, out_of_time, said
 from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
@@ -114,6 +114,8 @@ class CellRun:
         self.follows_rest = self.has_rest = self.goes_on = False
         """Whether what is behind the step in its epoch is followed, whether the code has anything there, and whether
         cells behind it are followed as well."""
+        self.failed = ""
+        """What was said as the only training ended, whose batch is described: nothing behind it tells more."""
         self.behind: dict[str, Any] | None = None
         """Where the job would end behind the step, in its epoch."""
 
@@ -166,7 +168,8 @@ class CellRun:
             self._updated_in = cell["index"] if self._session.of(StepWatch).updates > updates else self._updated_in
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
-            if self.finished or self._session.of(StepWatch).window is not None or self.found.stop is not None:
+            is_stopped = self.found.stop is not None or bool(self.failed)
+            if self.finished or self._session.of(StepWatch).window is not None or is_stopped:
                 break
         if self._session.of(StepWatch).rest.is_on and self.goes_on and may_interrupt():
             self._run_behind(namespace)
@@ -197,6 +200,9 @@ class CellRun:
                 self._execute(cell, tree, namespace)
         except BaseException as problem:
             self._stopped(cell, problem)
+            if not self.sites.are_several and self._data.used and not absorbing.is_of_data(problem):
+                held = self.sites.at(cell["index"], line_of(problem, name))
+                self.failed = "" if held is None else said(problem)
         if self._deadline.stopped and not self.finished:
             self.finished = True
             if not self._has_updated():

@@ -162,8 +162,10 @@ def is_of_shell(problem: BaseException) -> bool:
 
 
 def is_unreadable(problem: BaseException) -> bool:
-    """Whether a module that is here is no Python."""
-    return isinstance(problem, SyntaxError) and wording.module_of(problem) is not None
+    """Whether a cell, or a module that is here, is no Python."""
+    if not isinstance(problem, SyntaxError):
+        return False
+    return wording.module_of(problem) is not None or call_stack.is_cell(problem.filename or "")
 
 
 def is_by_dimensions(problem: BaseException) -> bool:

@@ -49,7 +49,7 @@ class Within(ast.NodeTransformer):
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
         self._own: frozenset[str] | None = None
-        """Names that belong to the function that is rewritten; None outside of one."""
+        """Names that the function which is rewritten may bind; None outside of one."""
         self._around = 0
         """Loops that train around what is rewritten."""
 
@@ -230,20 +230,19 @@ def _kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def _local(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """The names that belong to a function: its arguments and what it binds itself."""
+    """The names that a function may bind: its arguments, what it binds itself, and what it declares to be another's."""
     given = function.args
     found = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg) if one}
-    outer: set[str] = set()
     for part in _parts(function):
         if isinstance(part, (ast.Global, ast.Nonlocal)):
-            outer.update(part.names)
+            found.update(part.names)
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             found.add(part.id)
         elif isinstance(part, ast.alias):
             found.add((part.asname or part.name).partition(".")[0])
         elif isinstance(part, (ast.FunctionDef, ast.ClassDef)):
             found.add(part.name)
-    return frozenset(found - outer)
+    return frozenset(found)
 
 
 def _can_be_passed(node: ast.stmt) -> bool:

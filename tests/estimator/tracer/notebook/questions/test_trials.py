@@ -91,3 +91,31 @@ def test_what_is_typed_is_made_a_number_by_the_program(run_child):
     suggested = {one["name"]: one["suggestion"] for one in found["open"]["questions"]}
     assert suggested == {"width": "256", "len_words": 10000}
     assert (found["settled"]["status"], found["settled"]["standing"]["parameters"]) == ("ok", 100 * 32 * 4)
+
+
+SAID_OF_RANK = "ValueError: Expected input_dims - 1 = label_dims (got input_dims3, label_dims1)"
+SAID_OF_IDS = "NotImplementedError: embedding input only support int32 and int64, but get float32"
+
+
+@pytest.mark.parametrize(
+    ("texts", "said", "tried"),
+    [
+        (
+            ["int64[8,9] int64[8]", "int64[8,9] float32[8]", "int64[8,9] int64[8,9]"],
+            {"failed": SAID_OF_RANK},
+            ["int64[8,9] int64[8,9]", "int64[8,9] float32[8]"],
+        ),
+        (
+            ["float32[8] int64[8]", "float32[8] int64[8,1]", "int64[8,9] int64[8,1]"],
+            {"stop": {"error": SAID_OF_IDS, "cell": 0, "line": 1}, "reached": 3},
+            ["int64[8,9] int64[8,1]", "float32[8] int64[8,1]"],
+        ),
+    ],
+)
+def test_what_the_program_said_decides_what_is_tried_next(texts, said, tried):
+    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
+    order = trials.Order([(text, "assumed") for text in texts])
+    going = iter(order)
+    first = next(going)[0]
+    order.told(first, {"questions": [], **said})
+    assert [first, *(text for text, _ in going)] == [texts[0], *tried]
