@@ -115,7 +115,7 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
 
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
-        if result["status"] != "needs_input" and not _hides_a_training(request, result, sites):
+        if result["status"] != "needs_input" and not _hides_a_training(result):
             return _with_paths(result)
         if result["status"] == "needs_input" and not _wants_data(result):
             tried: list[dict[str, Any]] = []
@@ -133,12 +133,11 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         return _with_paths(_within_limit(request, found, trace))
 
 
-def _hides_a_training(request: dict[str, Any], result: dict[str, Any], sites: Sites) -> bool:
-    """Whether all that was asked is answered and the cells' training was not reached all the same: a way that goes on
-    within functions comes further."""
+def _hides_a_training(result: dict[str, Any]) -> bool:
+    """Whether nothing is asked and the code's training was not reached for want of data all the same (a loader of files
+    in a folder that is not here is empty): a way that goes on within functions comes further."""
     lacks_data = any(note["code"].startswith("data_") for note in result["notes"])
-    is_nothing = result["status"] == "no_model" and not result.get("is_idle")
-    return is_nothing and bool(request.get("answers")) and bool(sites.all) and lacks_data
+    return result["status"] == "no_model" and not result.get("is_idle") and lacks_data
 
 
 MOST_PATHS = 2

@@ -24,17 +24,24 @@ OF_DATA = frozenset(("download", "file_missing", "program", "module_missing"))
 
 def trains(sources: Iterable[str], sites: Sites) -> bool:
     """Whether anything in the code may train; a function `train` of its own that holds no part of a step does not."""
-    sources = [re.sub(r"\bdef \w+\(", "", source) for source in sources]  # what is called, not what is defined
-    words = {word for word in (*TRAINS, _STEP) if any(word in source for source in sources)}
-    is_mode = words == {_MODE} and (sites.is_idle("train") or _is_of_layers("\n".join(sources)))
+    whole = list(sources)
+    called = [re.sub(r"\bdef \w+\(", "", source) for source in whole]  # what is called, not what is defined
+    words = {word for word in (*TRAINS, _STEP) if any(word in source for source in called)}
+    is_mode = words == {_MODE} and (sites.is_idle("train") or _is_of_layers("\n".join(whole)))
     return bool(words - {_STEP}) and not is_mode
 
 
 def _is_of_layers(text: str) -> bool:
-    """Whether each `net.train()` is of a layer whose class stands in the code: that sets its mode."""
+    """Whether each `net.train()` sets a mode: that of a layer whose class stands in the code, or one that the same
+    function has evaluate before (`net.eval()`)."""
     layers = "|".join(re.findall(r"\bclass\s+(\w+)\s*\([^)]*\bLayer\b", text)) or "(?!)"
     nets = set(re.findall(rf"\b(\w+)\s*=\s*(?:{layers})\(", text))
-    return all(name in nets and not given for name, given in re.findall(r"(\w+)\.train\(\s*([^)\s]?)", text))
+    functions = re.split(r"(?m)^(?=\s*(?:def|class) )", text)
+    calls = [(one.group(1), one.group(2), part[: one.start()]) for part in functions
+             for one in re.finditer(r"(\w+)\.train\(\s*([^)\s]?)", part)]  # fmt: skip
+    return all(
+        not given and (name in nets or re.search(rf"\b{name}\.eval\(\s*\)", before)) for name, given, before in calls
+    )
 
 
 def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Iterable[str]) -> dict[str, Any]:

@@ -14,7 +14,9 @@ for x, y in loader:
     optimizer.step()
     optimizer.clear_grad()
 """
-GLOBAL = HEAD + """
+GLOBAL = (
+    HEAD
+    + """
 def load():
     global rows
     rows = pd.read_json('train_data.json')
@@ -29,8 +31,12 @@ class Rows(paddle.io.Dataset):
         return len(self.table)
 loader = paddle.io.DataLoader(Rows(rows), batch_size=6)
 net = nn.Sequential(nn.Flatten(), nn.Linear(192, 5))
-""" + TRAINS
-TOKEN = HEAD + """
+"""
+    + TRAINS
+)
+TOKEN = (
+    HEAD
+    + """
 words = json.load(open('words.json'))
 class Net(nn.Layer):
     def __init__(self):
@@ -46,7 +52,10 @@ for step in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
-NUMBERED = HEAD + """
+)
+NUMBERED = (
+    HEAD
+    + """
 class Side(enum.IntEnum):
     LEFT = 1
 net = nn.Linear(4, 3)
@@ -58,8 +67,10 @@ for step in range(4):
     optimizer.step()
     optimizer.clear_grad()
 """
+)
 TAGGED = [
-    HEAD + """
+    HEAD
+    + """
 words = open('absent.txt').read().split()
 class Tagger(nn.Layer):
     def __init__(self):
@@ -69,8 +80,51 @@ class Tagger(nn.Layer):
         return self.head(self.embed(x))
 net = Tagger()
 loader = paddle.io.DataLoader(words, batch_size=8)
-""" + TRAINS,
+"""
+    + TRAINS,
     "print(behind)",
+]
+MEASURES = [
+    HEAD
+    + """
+rows = open('rows.txt').read().split()
+loader = paddle.io.DataLoader(rows, batch_size=8)
+net = paddle.vision.models.LeNet()
+def evaluate(model, loader):
+    model.eval()
+    losses = [nn.functional.cross_entropy(model(x), y).item() for x, y in loader]
+    model.train()
+    return sum(losses)
+""",
+    "evaluate(net, loader)",
+]
+LEARNS = [
+    HEAD + "import somewhere\nsolver = somewhere.Solver(open('rows.txt').read())",
+    "solver.train()\nsolver.eval()",
+]
+GRAPH = [
+    """
+import glob, numpy as np, paddle
+paddle.enable_static()
+x = paddle.static.data('x', [None, 6], 'float32')
+y = paddle.static.data('y', [None, 1], 'int64')
+loss = paddle.nn.functional.cross_entropy(paddle.nn.Linear(6, 3)(x), y).mean()
+paddle.optimizer.SGD(0.1).minimize(loss)
+executor = paddle.static.Executor(paddle.CPUPlace())
+executor.run(paddle.static.default_startup_program())
+class Rows(paddle.io.Dataset):
+    def __init__(self, folder):
+        self.files = glob.glob(folder + '/*.npy')
+    def __getitem__(self, i):
+        row = np.load(self.files[i])
+        return row[:6], row[6:]
+    def __len__(self):
+        return len(self.files)
+loader = paddle.io.DataLoader(Rows('rows'), feed_list=[x, y], batch_size=8, return_list=False)
+for epoch in range(2):
+    for batch in loader():
+        executor.run(feed=batch, fetch_list=[loss])
+"""
 ]
 BROKEN = [
     HEAD + "import module_that_nobody_has\nrows = open('rows.txt').read()",
@@ -105,7 +159,10 @@ for name, (cells, answers) in json.load(sys.stdin).items():
 @pytest.fixture(scope="module")
 def of_cells(run_code):
     described = {"loader": "int64[8,20] int64[8]"}
-    return run_code(TRACED, {"broken": (BROKEN, {}), "tagged": (TAGGED, {}), "described": (TAGGED, described)})
+    cases = {"broken": (BROKEN, {}), "tagged": (TAGGED, {}), "described": (TAGGED, described)}
+    fed = {"loader": "float32[8,6] int64[8,1]"}
+    cases |= {"measures": (MEASURES, {}), "learns": (LEARNS, {}), "graph": (GRAPH, {}), "fed": (GRAPH, fed)}
+    return run_code(TRACED, cases)
 
 
 def test_a_cell_that_is_no_python_stops_the_notebook_whatever_is_missing(of_cells):
@@ -120,3 +177,15 @@ def test_what_a_loss_says_of_labels_decides_which_are_tried(of_cells):
     label = asked["loader"].split(" ")[-1]
     assert (status, label.count(",")) == ("needs_input", 1)
     assert "label_dims1" in of_cells["described"][2]
+
+
+def test_a_model_that_is_only_evaluated_is_no_training(of_cells):
+    """What sets it back to its mode of training trains nothing; an object that is not known may."""
+    assert of_cells["measures"][0] == "no_model"
+    assert of_cells["learns"][0] == "needs_input"
+
+
+def test_a_graph_whose_files_nobody_finds_asks_for_its_batch(of_cells):
+    status, _, _, asked = of_cells["graph"]
+    assert (status, asked) == ("needs_input", {"loader": "float32[8,6] int64[8,1]"})
+    assert of_cells["fed"][0] == "ok"
