@@ -61,7 +61,8 @@ class Variants:
     def __init__(self) -> None:
         self.present: Variant | None = None
         self.made: dict[int, Any] = {}
-        """What functions of the program gave in this variant, by number of the function with what it was given."""
+        """What functions of the program gave in this variant, each with the function, by its number with what it was
+        given."""
         self.failures = 0
         """Functions that failed when they were run again: with more data they may not."""
         self._left = 0

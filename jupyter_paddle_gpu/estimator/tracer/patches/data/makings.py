@@ -50,20 +50,22 @@ class Making:
         """The value made once more, while samples are made up only once."""
         session = current()
         made = {} if session is None else session.of(variants.Variants).made
-        if made.get(id(self.again)) is _UNDER_WAY:
+        key = id(self.again)
+        if key in made and made[key][1] is _UNDER_WAY:
             raise RecursionError  # what it is made of is made of it: that stays as it is
-        if id(self.again) not in made or isinstance(made[id(self.again)], Iterator):
-            made[id(self.again)] = _UNDER_WAY
+        if key not in made or isinstance(made[key][1], Iterator):
+            # The function is kept beside what it made: one that is made after it is gone may have its number.
+            made[key] = self.again, _UNDER_WAY
             try:
-                made[id(self.again)] = _called(self.again)
+                made[key] = self.again, _called(self.again)
             except Exception:
-                del made[id(self.again)]
+                del made[key]
                 if session is not None:
                     session.of(variants.Variants).failures += 1
                 raise
-        value = made[id(self.again)]
-        for key in self.place:
-            value = value[key]
+        value = made[key][1]
+        for part in self.place:
+            value = value[part]
         return value
 
 
