@@ -276,7 +276,7 @@ function Images(props: {
         value={chosen}
         onChange={event => onChoose(event.target.value)}
       >
-        <option value="">{trans.__('The best that fits')}</option>
+        <option value="">{trans.__('as usual')}</option>
         {!isKnown && <option value={chosen}>{chosen}</option>}
         {images.map(image => (
           <option key={image.reference} value={image.reference}>
