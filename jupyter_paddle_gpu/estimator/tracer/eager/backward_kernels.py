@@ -22,6 +22,9 @@ _REFERENCES = 5
 """References to an incoming gradient that nothing else holds: the node's buffers, the environment, the operand list,
 the local name, `getrefcount`'s argument. One more, and eager mode does not write over it."""
 
+_EMPTY = "(Fatal) Unable to fill empty grad inputs due to empty GradSlotMeta"
+"""What eager mode says of a gradient of a gradient that was never made (`FillZeroForEmptyGradInput`)."""
+
 
 def _unknown(array: Array) -> None:
     """A gradient kernel's numbers."""
@@ -34,7 +37,7 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
         ValueError: what Paddle refuses, in its words.
     """
     rule = step.rule
-    if step.results[0] is None and (said := _refused(step, environment)):
+    if (step.results[0] is None or _lacks_member(step, gradient)) and (said := _refused(step, environment)):
         raise running().refused(ValueError(said))
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
@@ -72,6 +75,11 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     ledger.layer = outer
 
 
+def _lacks_member(step: GradStep, gradient: Gradient) -> bool:
+    """Whether a member of its list is left out."""
+    return bool(gradient.absent) and len(step.gives[0]) < len(step.takes[0])
+
+
 def _refused(step: GradStep, environment: Environment) -> str:
     """What Paddle says where the first result is not wanted."""
     if step.rule.refused or not step.rule.refused_empty:
@@ -89,6 +97,8 @@ def _fill_zeros(ledger: Ledger, step: GradStep, environment: Environment, gradie
     for slots in step.takes:
         for slot in slots:
             if environment.get(slot) is None and slot in gradient.metas:
+                if slot in gradient.empty:
+                    raise running().refused(SystemError(_EMPTY))
                 shape, dtype = gradient.metas[slot]
                 environment[slot] = allocate(ledger, shape, dtype, "full")
 

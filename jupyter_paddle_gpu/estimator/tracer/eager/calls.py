@@ -33,6 +33,9 @@ _PLAIN = frozenset((bool, int, float, str, type(None)))
 """Types of most arguments that are no tensors; asked first, for a trace encodes a hundred thousand of them."""
 _UNCOUNTED = frozenset(("exponential_",))
 """Operators in place, by their names, that leave the version as it is (measured); so do optimizers' own."""
+_BELOW_ZERO = "(PreconditionNotMet) The meta data must be valid when call the mutable data function."
+"""What Paddle says of a result with fewer elements than none (`DenseTensorMeta::valid`); an even number of sizes below
+zero make a valid product."""
 _ARGUMENTS = tuple(Argument(i) for i in range(256))
 
 
@@ -72,9 +75,7 @@ class Call:
             _match(self.template.returned, self.runtime.evaluate(drawn), self.shapes)
             return
         rule = rule_of(name)
-        if rule.is_convolution:  # Paddle counts on below zero where a kernel is larger than its map
-            for slot, (shape, dtype) in self.template.metas.items():
-                self.shapes[slot] = tuple(max(0, size) for size in shape), dtype
+        if rule.is_convolution:  # Paddle counts on below zero where a kernel is larger than its map (`_result`)
             return
         if rule.rows is not None and self._count_rows(rule.rows):
             return
@@ -184,11 +185,15 @@ class Call:
             self.ledger.failed(step.name, problem)
         shape, dtype = meta
         if shape and min(shape) < 0:
+            if rule.is_convolution and prod(shape) < 0:
+                raise self.runtime.refused(RuntimeError(_BELOW_ZERO))
             shape = tuple(max(size, 0) for size in shape)
         return allocate(self.ledger, shape, dtype, step.name, more)
 
     def _record(self, step: Step, gradient: Gradient) -> None:
         """Leave a node in the graph: what its gradient kernels read, and where its gradients go."""
+        absent = (slot for slot in gradient.beside if slot >= self.template.arguments or self._has_place(slot))
+        gradient = gradient.without(frozenset(absent)) if gradient.beside else gradient
         saved, shapes = {}, {}
         dropped = _dropped(step, gradient) if step.rule.drops_wanted and not self.runtime.keeps_factors else None
         self.runtime.dropped_factors |= dropped is not None
@@ -212,6 +217,9 @@ class Call:
                 if index in step.inplace and gradient.incoming.get(slot) not in gradient.passed:
                     continue  # a statistic that is brought up to date beside the result: batch_norm's running mean
                 self.nodes[slot] = (node, slot)  # whole numbers too: `topk`'s indices keep the graph as its values do
+
+    def _has_place(self, slot: int) -> bool:
+        return refusals.has_place(self.runtime, self.tensors[slot])
 
     def _wrap(self, structure: Any, values: Value | None, path: tuple[int, ...]) -> Any:
         if isinstance(structure, (list, tuple)):

@@ -100,6 +100,13 @@ def check_asked(runtime: Tensors, outputs: list[Any], inputs: list[Any], without
                 raise runtime.refused(SystemError(_NO_NODE.format(word=word, place=place)))
 
 
+def has_place(runtime: Tensors, tensor: Any) -> bool:
+    """Whether eager mode knows of a tensor that no gradient flows to it. What comes straight from an operator without
+    a gradient has nothing of autograd's, and as a member of a list is given a gradient like the others
+    (`GradNodeBase::SetGradOutMeta`)."""
+    return _maker(runtime, tensor) not in _WITHOUT_META
+
+
 def _maker(runtime: Tensors, tensor: Any) -> str:
     """What made a tensor whose gradient stops there; empty for one that has a place in the graph."""
     state = runtime.state(tensor)

@@ -207,6 +207,7 @@ class Inference:
             )
             if found is not None:
                 found.origin = (call, metas, wants, (*path, (index, wanted)))
+                found.empty = frozenset(slot for made, slot in found.incoming.items() if made in gradient.absent)
             gradient.deeper[index, wanted] = found
         return gradient.deeper[index, wanted]
 

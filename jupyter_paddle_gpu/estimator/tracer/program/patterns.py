@@ -61,7 +61,7 @@ def resized(template: Template, sizes: dict[int, int], called: tuple[Any, list[M
         if gradient is None:
             return step
         origin = None if gradient.origin is None else (*called, gradient.origin[-1])
-        return replace(step, gradient=replace(gradient, metas=others, origin=origin, parts={}, deeper={}))
+        return replace(step, gradient=replace(gradient, metas=others, origin=origin, parts={}, deeper={}, lists={}))
 
     return replace(template, steps=[moved(step) for step in template.steps], metas=others, is_checked=False)
 

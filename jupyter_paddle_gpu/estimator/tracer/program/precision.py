@@ -24,7 +24,7 @@ def retyped(template: Template, metas: list[Meta]) -> Template:
                 for slot in slots_of(operand):
                     if types[slot] == "float32" and low:
                         types[slot] = low
-        for forward, slot in (*gradient.incoming.items(), *gradient.outgoing.items()):
+        for forward, slot in (*gradient.incoming.items(), *gradient.outgoing.items(), *gradient.beside.items()):
             types[slot] = types[forward]
     template.metas.update({slot: (shape, types[slot]) for slot, (shape, _) in template.metas.items()})
     return template

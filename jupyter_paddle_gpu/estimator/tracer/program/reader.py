@@ -6,7 +6,7 @@ operands) is guarded here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import paddle
@@ -204,7 +204,19 @@ class Reader:
         }
         steps = [without_absent(one) for one in steps]
         outgoing = awaited(steps, incoming, outgoing)
-        return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas)
+        beside = dict(self._beside(inputs, outgoing, steps))
+        return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas, beside=beside)
+
+    def _beside(
+        self, inputs: list[list[Any]], outgoing: dict[int, int], steps: list[GradStep]
+    ) -> Iterator[tuple[int, int]]:
+        """(slot of a list's member to which no gradient flows, slot of the one that is made for it)."""
+        lists = {slots for step in steps for slots in step.gives if len(slots) > 1}
+        for members in inputs:
+            slots = [slot for member in members for slot in slots_of(self._operand(member))]
+            made = {outgoing[slot] for slot in slots if slot in outgoing}
+            found = next((one for one in lists if len(one) == len(slots) and not made.isdisjoint(one)), ())
+            yield from ((slot, gradient) for slot, gradient in zip(slots, found, strict=False) if slot not in outgoing)
 
     def _incoming(
         self, step: Step | GradStep, operation: Any, placeholder: Callable[..., Any]
@@ -215,17 +227,19 @@ class Reader:
         grads: list[list[Any]] = []
         incoming: dict[int, int] = {}
         for value in operation.results():
-            members = _split_results(value) if value.initialized() and value.is_combine() else [value]
+            is_list = value.initialized() and value.is_combine()
+            members = _split_results(value) if is_list else [value]
+            listed = slots_of(self._operand(value)) if is_list else ()
             outputs.append(members)
             grads.append([])
-            for member in members:
-                slots = slots_of(self._operand(member))
+            for place, member in enumerate(members):
+                slots = slots_of(self._operand(member)) or listed[place : place + 1]
                 is_alone = len(members) == 1 or not slots  # one absent of a list is filled with zeros
                 is_dropped = isinstance(step, GradStep) and is_alone and not present.intersection(slots)
-                if not member.initialized() or is_dropped:
+                if not slots or is_dropped:
                     grads[-1].append(paddle.pir.fake_value())
                     continue
-                grad = placeholder(*_meta(member), False)
+                grad = placeholder(*self.metas[slots[0]], False)
                 grads[-1].append(grad)
                 incoming[slots[0]] = self._slots[grad.id] = self._slot(grad)
         return outputs, grads, incoming

@@ -6,6 +6,7 @@ that Paddle builds for the call (a type promotion adds a cast); each step knows 
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -71,10 +72,19 @@ class Gradient:
     metas: dict[int, Meta]
     parts: dict[frozenset[int], Gradient] = field(default_factory=dict)
     """What `only` made of it."""
+    lists: dict[frozenset[int], Gradient] = field(default_factory=dict)
+    """What `without` made of it."""
     origin: Any = None
     """The call that it belongs to and the way from there, for gradients of it (`Inference.deeper`)."""
     deeper: dict[Any, Gradient | None] = field(default_factory=dict)
     """Gradients of its operators that were asked for."""
+    beside: dict[int, int] = field(default_factory=dict)
+    """What an operator that takes a list (`concat`) makes for members to which no gradient flows: {slot of the member:
+    slot of its gradient}. Eager mode leaves it out where the member has a place in the graph (`without`)."""
+    absent: frozenset[int] = frozenset()
+    """The slots of those that are left out."""
+    empty: frozenset[int] = frozenset()
+    """Gradients that come in for what was left out: there is nothing of which zeros could be made."""
     taken: set[int] = field(init=False, repr=False, compare=False)
     """The slots that one of the gradient operators takes."""
     reads: tuple[int, ...] = field(init=False, repr=False, compare=False)
@@ -96,7 +106,19 @@ class Gradient:
                 replace(step, results=tuple(_without(operand, idle) for operand in step.results)) for step in self.steps
             ]
             outgoing = {operand: slot for operand, slot in self.outgoing.items() if operand in wanted}
-            found = self.parts[wanted] = replace(self, steps=steps, outgoing=outgoing, parts={}, deeper={})
+            found = self.parts[wanted] = replace(self, steps=steps, outgoing=outgoing, parts={}, deeper={}, lists={})
+        return found
+
+    def without(self, members: frozenset[int]) -> Gradient:
+        """The gradient without what it has for these members of a list, to which no gradient flows."""
+        found = self.lists.get(members)
+        if found is None:
+            absent = frozenset(self.beside[member] for member in members)
+            steps = [
+                replace(step, results=tuple(_without(operand, absent) for operand in step.results))
+                for step in self.steps
+            ]
+            found = self.lists[members] = replace(self, steps=steps, absent=absent, parts={}, deeper={}, lists={})
         return found
 
 
@@ -142,7 +164,7 @@ class Template:
         return slot if slot < self.arguments else self._written.get(slot)
 
 
-def _without(operand: Operand, idle: set[int]) -> Operand:
+def _without(operand: Operand, idle: Set[int]) -> Operand:
     if isinstance(operand, tuple):
         return tuple(slot for slot in operand if slot not in idle)
     return None if operand in idle else operand

@@ -101,9 +101,8 @@ OPERATORS = (
     Operator(
         "einsum",
         "`phi/kernels/impl/einsum_impl.h`; measured to the byte on nine equations with learned operands, 14 with a "
-        "constant one (the result of one operand stays for its gradient). An operand fresh from `paddle.rand` or "
-        "`randn` gets a gradient too, which is left out (7 to 9 % too low)",
+        "constant one (the result of one operand stays for its gradient)",
         Rule(result=_caches, shares=_shared, sized_here=True, flops=_flops, asked=Asked.EACH_CALL),
-        gradient=Rule(workspace=_gradient, only_wanted=True),
+        gradient=Rule(workspace=_gradient),
     ),
 )

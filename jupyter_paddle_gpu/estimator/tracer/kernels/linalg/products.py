@@ -257,7 +257,7 @@ OPERATORS = (
         "multi_dot",
         "three matrices; three or more shapes, to the byte",
         Rule(workspace=_chain(1)),
-        gradient=Rule(workspace=_chain(2)),
+        gradient=Rule(workspace=_chain(2), refused=NO_RESULT),
     ),
     Operator("kron", "measured to the byte", Rule(asked=Asked.EACH_CALL), gradient=Rule(workspace=_kron_grad)),
     Operator(

@@ -202,6 +202,27 @@ REFUSED |= {
         x=f"paddle.rand([4, 4]); {UNUSED}", loss="paddle.grad(net(x), z, create_graph=True)[0].mean()"
     ),
 }
+SMALLER_THAN_KERNEL = {
+    "volumes": "F.conv3d(net(x).reshape([1, 1, 2, 2, 2]), paddle.rand([1, 1, 3, 3, 3]), dilation=2)",
+    "rows": "F.conv1d(net(x).reshape([1, 2, 4]), paddle.rand([1, 2, 6]))",
+    "known volumes": "net(x) + F.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 4, 4, 4])).mean()",
+    "transposed": "F.conv3d_transpose(net(x[0]).expand([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2]), padding=2)",
+}
+REFUSED |= {
+    f"smaller than their kernel: {name}": training(loss=f"({call}).mean()")
+    for name, call in SMALLER_THAN_KERNEL.items()
+}
+AGAIN = "x = paddle.rand([4, 4]); x.stop_gradient = False; t = paddle.rand([4, 4]){more}"
+LIST = "paddle.grad(net(paddle.{call}).sum(), x, create_graph=True)[0].mean()"
+REFUSED |= {
+    "a product with factors that want no gradient": training(loss="paddle.linalg.multi_dot([net(x), x[:2], x]).mean()"),
+    "a gradient of a gradient beside a fixed row": training(
+        x=AGAIN.format(more=" * 1"), loss=LIST.format(call="concat([x, t])")
+    ),
+    "a gradient of a gradient beside a fixed layer": training(
+        x=AGAIN.format(more=" * 1"), loss=LIST.format(call="stack([x, t])")
+    ),
+}
 CHOSEN = "k = int(net(x).argmax()); "
 """A number that nobody computes, before what does not hang on it."""
 EMPTY = {
@@ -323,6 +344,14 @@ RUNS = {
     "a hook": training(x="paddle.rand([4, 4]); net.weight.register_hook(lambda g: g * 2)"),
     "statistics beside low precision": training(
         "BatchNorm1D(4)", loss="net(x).mean() + 0 * F.kl_div(net(x), x, reduction='mean')"
+    ),
+}
+RUNS |= {
+    "a gradient of a gradient beside drawn rows": training(
+        x=AGAIN.format(more=""), loss=LIST.format(call="concat([x, t])")
+    ),
+    "a map of less than nothing twice": training(
+        loss="F.conv2d(net(x).reshape([1, 1, 4, 2]), paddle.rand([1, 1, 6, 6])).mean()"
     ),
 }
 RUNS |= {
