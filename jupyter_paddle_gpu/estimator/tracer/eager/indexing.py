@@ -16,6 +16,8 @@ from ..session import CUT
 from .tensors import Tensors
 
 _READS_ELEMENTS = hasattr(paddle._C_ops, "index_elementwise_get")
+_ANY = 2**31 - 1
+"""A size that every index is below."""
 _HELD = -1000
 """From here downwards a node's saved arrays are of no operand."""
 
@@ -24,6 +26,7 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
     runtime.reads_by_brackets = True
     try:
+        _check_masks(runtime, tensor, index)
         _check_rank(runtime, tensor, index)
         if _is_switch(index):
             return _switched(tensor, bool(index))
@@ -47,6 +50,35 @@ def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
         raise runtime.refused(
             ValueError(f"(InvalidArgument) Too many indices ({axis}) for tensor of dimension {rank}.")
         )
+
+
+def _check_masks(runtime: Tensors, tensor: Any, index: Any) -> None:
+    """Raise what eager mode says of a mask of another shape than the axes that it stands for (`ParseIndexingSlice`)."""
+    axis, parts = 0, index if isinstance(index, tuple) else (index,)
+    for number, part in enumerate(parts):
+        if part is Ellipsis:
+            axis = tensor.ndim - sum(map(_axes_of, parts[number + 1 :]))
+            continue
+        sizes = _mask_sizes(part)
+        for place, size in enumerate(sizes, axis):
+            there = tensor.shape[place] if 0 <= place < tensor.ndim else 0
+            if size != there:
+                said = f"The shape of boolean index {sizes[0]} did not match indexed tensor {there} along axis {place}."
+                raise runtime.refused(IndexError(f"(OutOfRange) {said}"))
+        axis += _axes_of(part)
+
+
+def _mask_sizes(part: Any) -> list[int]:
+    """The shape of a mask, given as a tensor, an array or a list; empty for what is none."""
+    if isinstance(part, list):
+        return [len(part)] if part and all(isinstance(one, bool) for one in part) else []
+    is_mask = _is_mask(part) or (isinstance(part, np.ndarray) and part.dtype == bool)
+    return list(part.shape) if is_mask else []
+
+
+def _axes_of(part: Any) -> int:
+    """How many axes of a tensor a part of an index stands for."""
+    return 0 if part is None or isinstance(part, bool) else len(_mask_sizes(part)) or int(not _is_mask(part))
 
 
 def _read(runtime: Tensors, tensor: Any, index: Any) -> Any:
@@ -86,11 +118,13 @@ def _elements(runtime: Tensors, tensor: Any, index: Any, is_contiguous: bool) ->
     others = [axis for axis in range(part.ndim) if axis not in axes]
     first = axes[0] if axes[-1] - axes[0] < len(axes) else 0
     if is_contiguous:
-        rest, sizes = [part.shape[axis] for axis in others], [part.shape[axis] for axis in axes]
+        # Behind a new axis eager mode counts the axes as if it was not there, and looks at no bounds.
+        rest, sizes = [part.shape[axis] for axis in others], [_ANY if none_axes else part.shape[axis] for axis in axes]
         shape = [*rest[:first], *shape, *rest[first:]]
         found = call("index_elementwise_get", tensor, places, shape, shape, sizes, sizes, 0, True, False)
         known = [runtime.state(one).array.value for one in (part, *places)]  # the strides are none to compute by
-        runtime.state(found).array.value = None if None in known else Computed(_chosen, (axes, *known), {})
+        is_known = None not in known and not none_axes
+        runtime.state(found).array.value = Computed(_chosen, (axes, *known), {}) if is_known else None
         return found
     part = part if axes == list(range(len(axes))) else call("transpose", part, axes + others)
     stacked = call("stack", places, -1) if len(places) > 1 else call("unsqueeze", places[0], [-1])
@@ -167,6 +201,7 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
             return
         index = Ellipsis
     index = _bounds(runtime, index)
+    _check_masks(runtime, tensor, index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
     if isinstance(value, paddle.Tensor) and not advanced:

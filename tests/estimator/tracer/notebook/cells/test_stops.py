@@ -223,6 +223,19 @@ REFUSED |= {
         x=AGAIN.format(more=" * 1"), loss=LIST.format(call="stack([x, t])")
     ),
 }
+MASKS = {
+    "rows": "net(x)[paddle.ones([3], 'bool')]",
+    "columns": "net(x)[:, x[:, 0] > 0.5]",
+    "last columns": "net(x)[..., paddle.ones([4], 'bool')]",
+    "entries": "net(x)[x > 0.5]",
+    "a list": "net(x)[[True, False, True]]",
+    "more axes than there are": "net(x)[paddle.ones([4, 2, 3], 'bool')]",
+}
+REFUSED |= {f"a mask of another shape: {name}": training(loss=f"{call}.mean()") for name, call in MASKS.items()}
+REFUSED["a mask of another shape that is written by"] = training(loss="(h := net(x) * 1).mean()").replace(
+    "    loss.b", "    h[paddle.ones([3], 'bool')] = 0.0\n    loss.b"
+)
+PLACES = "paddle.to_tensor([0, 2, 1])"
 CHOSEN = "k = int(net(x).argmax()); "
 """A number that nobody computes, before what does not hang on it."""
 EMPTY = {
@@ -350,6 +363,8 @@ RUNS |= {
     "a gradient of a gradient beside drawn rows": training(
         x=AGAIN.format(more=""), loss=LIST.format(call="concat([x, t])")
     ),
+    "places before a new axis and a number": training(loss=f"net(x)[{PLACES}, None, 1].mean()"),
+    "a mask of all axes": training(loss="net(x)[:, paddle.ones([2], 'bool')][x[:, 0] < 2].reshape([4, 2]).mean()"),
     "a map of less than nothing twice": training(
         loss="F.conv2d(net(x).reshape([1, 1, 4, 2]), paddle.rand([1, 1, 6, 6])).mean()"
     ),
