@@ -16,6 +16,7 @@ import paddle
 
 from ... import call_stack
 from ...session import Session
+from .. import contents
 from ..miscalled import is_miscalled
 from ..sites import STEPS
 from ..syntax import nodes
@@ -128,8 +129,9 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered: who asks
     follows them once more, otherwise.
     """
-    if not stops.is_of_notebook(problem, session):
-        return False
+    lacks = contents.lacks(problem, sources)
+    if lacks or not stops.is_of_notebook(problem, session):
+        return lacks
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
     if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem):

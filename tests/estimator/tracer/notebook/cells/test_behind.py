@@ -139,6 +139,17 @@ FAULTS = {
         ONE + CELL + "print(loss.item().numpy())\n",
         "AttributeError: 'float' object has no attribute 'numpy'",
     ),
+    "a name for a class too many": (
+        ONE + CELL + "names = ['a', 'b', 'c']\nfor i in range(5):\n    print(i, names[i])\n",
+        "IndexError: list index out of range",
+    ),
+    "a key that is never given": (
+        "history = {'loss': [], 'acc': []}\n"
+        + ONE.replace("kept.append", "history['loss'].append")
+        + CELL
+        + "print(history['loss'][-1], history['accuracy'])\n",
+        "KeyError: 'accuracy'",
+    ),
     "a class for an object": (
         ONE + CELL + "with paddle.no_grad:\n    pass\n",
         "TypeError: 'type' object does not support the context manager protocol",
@@ -190,6 +201,21 @@ RUNS = {
     "        m.update(m.compute(net(x), y))\n    print(m.accumulate())\n",
     "a last batch that is taken": "h = paddle.zeros([16, 6])\n"
     + EPOCHS.replace("in train:\n", "in train:\n        x = x + h[:x.shape[0]]\n"),
+    "a key of a late round": "history = {'loss': []}\n"
+    + ONE
+    + "    if i == 39: history['last'] = loss.item()\n"
+    + CELL
+    + "print(history['last'])\n",
+    "keys from elsewhere": "history = {'loss': []}\n"
+    + ONE
+    + "    if i == 39: history.update(last=1)\n"
+    + CELL
+    + "print(history['last'])\n",
+    "a list that grows": "names = ['a', 'b']\n"
+    + ONE
+    + "    if i > 30: names.append(i)\n"
+    + CELL
+    + "for i in range(5):\n    print(names[i])\n",
     "caught": EPOCHS + "    try:\n        net(paddle.rand([3, 7]))\n    except Exception as e:\n        print(e)\n",
     "a count": "step = 0\n"
     + EPOCHS.replace(STEP, STEP + "        step += 1\n")
