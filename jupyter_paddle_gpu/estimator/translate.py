@@ -142,6 +142,10 @@ NOTES: dict[str, Message] = {
             text="The figure is without {names}, whose length hangs on data that is not on this machine.",
         ),
         Message(
+            code="numbers_assumed",
+            text="Numbers of data that is not on this machine were assumed: {numbers}. With 0 less is computed.",
+        ),
+        Message(
             code="answers_assumed",
             text="What else hangs on data that is not on this machine was assumed: {answers}.",
             hint="Give other values with --set where you know them.",

@@ -18,6 +18,7 @@ from ..session import Session
 from ..step.changes import Changes
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
+from . import hyperparameters
 from .patch import Patch
 
 _UPDATES = ("step", "minimize")
@@ -72,9 +73,15 @@ def _allocate(runtime: Tensors, original: Callable[..., Any], optimizer: Any, *a
         return original(optimizer, *args, **kwargs)
 
 
-def _create(session: Session, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> None:
-    original(optimizer, *args, **kwargs)
-    session.of(StepWatch).created(optimizer)
+def _creating(kind: Any) -> Callable[..., None]:
+    """The constructor of an optimizer."""
+    taken = hyperparameters.arguments(kind.__init__, kind)
+
+    def create(session: Session, original: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> None:
+        hyperparameters.call(taken, session, original, optimizer, *args, **kwargs)
+        session.of(StepWatch).created(optimizer)
+
+    return create
 
 
 def _clear(session: Session, original: Callable[..., Any], optimizer: Any, set_to_zero: bool = True) -> None:
@@ -92,7 +99,7 @@ def patches() -> Iterator[Patch]:
         yield from (Patch(kind, name, update) for name, update in updates.items())
         yield from (Patch(kind, name, _allocate) for name in _ALLOCATIONS if name in vars(kind))
         if "__init__" in vars(kind):
-            yield Patch(kind, "__init__", _create)
+            yield Patch(kind, "__init__", _creating(kind))
     for kind, names in _OF_FLEET:
         yield from (Patch(kind, name, _update) for name in names if name in vars(kind))
     yield from (Patch(kind, "clear_grad", _clear) for kind in _CLEARS_WIDE)

@@ -92,7 +92,8 @@ def _install(patches: Iterable[Patch]) -> list[str]:
         if present is None and patch.name not in dir(patch.owner):
             missing.append(str(patch))
         elif patch.everywhere:
-            shared[id(present)] = (present, _wrapped(patch, present))
+            held = shared.get(id(present), (present, present))[1]  # what another patch stands for already
+            shared[id(present)] = (present, _wrapped(patch, held))
         else:
             alone.append(patch)
     for owner in (*modules(), core.eager.Tensor) if shared else ():

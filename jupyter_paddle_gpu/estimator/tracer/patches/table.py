@@ -13,6 +13,7 @@ from . import (
     environments,
     executors,
     folders,
+    hyperparameters,
     layer_calls,
     numbers,
     optimizers,
@@ -51,8 +52,8 @@ def table() -> Iterator[Patch]:
         files, loader, environment, folders, static_graphs, executors,
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
-        evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, started_programs,
-        managers,
+        evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, hyperparameters,
+        started_programs, managers,
     ):  # fmt: skip
         yield from module.patches()
 

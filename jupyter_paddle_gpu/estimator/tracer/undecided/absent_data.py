@@ -21,8 +21,8 @@ from ..session import current
 from . import made_up, running_code, variants
 from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
-from .needs import Kind, Need, NeededError, Why, is_tensor, type_of
-from .running_code import TRAINING, frames, is_trained_on, layer_asks, paddle_asks, place, writes_text
+from .needs import Kind, Need, NeededError, Why, default_of, first_name, is_tensor, type_of, with_default
+from .running_code import TRAINING, frames, is_trained_on, layer_asks, makes_a_layer, paddle_asks, place, writes_text
 from .unknowns import UnknownArray, UnknownInt
 
 EPOCH = 64
@@ -48,6 +48,8 @@ class AbsentData:
     missing: list[dict[str, Any]] = field(default_factory=list)
     loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
+    assumed: dict[str, Any] = field(default_factory=dict)
+    """Numbers that size nothing, but without which a layer would compute less, by name."""
     namespace: dict[str, Any] = field(default_factory=dict)
     is_trained: bool = False
     """Whether the program trains what is not known: a step that is seen then is not the program's."""
@@ -128,7 +130,7 @@ class AbsentData:
         return next(self._part_names(value), "")
 
     def _part_names(self, value: Unseen) -> Iterator[str]:
-        for own_name in (self._name_in_cells, self.own_name):
+        for own_name in (self._name_in_cells, self.own_name, first_name):
             held, labels = value, list[str]()
             while isinstance(held, Unseen) and not (name := own_name(held)):
                 if (label := held.__dict__["_label"]) != COMPUTED:  # what it is computed from is asked for
@@ -245,6 +247,8 @@ class Unseen(Arithmetic):
         """A part of it; its answer, where one is given."""
         part, session = Unseen(self, label=label, index=index), current()
         data = session.of(AbsentData) if session is not None else None
+        if data is not None and self.__dict__["_of"] is None and "_first_name" not in self.__dict__:
+            self.__dict__["_first_name"] = next(_names(data.namespace, self), "")
         if data is None or not label or not any(name.endswith(f"_{label}") for name in data.answers):
             return part
         answer = data.answers.get(data.part_name(part))
@@ -259,6 +263,8 @@ class Unseen(Arithmetic):
             return made_up.MadeUpList(self)
         if args and made_up.is_token(args[0]):
             return UnknownInt(0)
+        if self.__dict__["_label"] == "get" and args and isinstance(args[0], str):
+            return with_default(self.__dict__["_of"][args[0]], *args[1:])
         return Unseen(self, label=_CALLED)
 
     def __repr__(self) -> str:
@@ -338,7 +344,8 @@ class Unseen(Arithmetic):
     def _whole(self) -> Any:
         if (answer := self._answer()) is not None:
             return answer
-        return 0 if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
+        is_any = variants.present() is not None and variants.may_spend()
+        return 0 if is_any else self._needs("number_unseen", counts=True)
 
     def _decided(self) -> Any:
         variant = variants.present()
@@ -347,7 +354,7 @@ class Unseen(Arithmetic):
     def __next__(self) -> Any:
         return Unseen(self) if variants.present() is not None and variants.may_spend() else self._needs("number_unseen")
 
-    def _needs(self, why: Why, *, is_asked: bool = True) -> NoReturn:
+    def _needs(self, why: Why, *, is_asked: bool = True, counts: bool = False) -> NoReturn:
         session = current()
         if session is None:
             raise NeededError(Need("", "value", why, None, None, is_of_step=False))
@@ -357,21 +364,22 @@ class Unseen(Arithmetic):
             why = "tensor_unseen"  # an operator goes through what it was given
         kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
         if why == "number_unseen":
-            name = data.part_name(self) or name
+            part = data.part_name(self)
+            counts, name = counts and bool(part) and self.__dict__["_label"] != LENGTH, part or name
         elif why == "length_unseen" and name:
             name = f"len_{name}"
         is_shape = why == "length_unseen" and self.__dict__["_label"] == "shape" and paddle_asks()
         is_index = why == "number_unseen" and data.is_lazy and is_tensor(self) and paddle_asks()
         if kind == "value" and data.is_lazy and (is_shape or is_index or layer_asks()):
             kind, why, name = "batch", "tensor_unseen", data.name_of(self)
-        if kind == "value":
-            is_of_step = paddle_asks() or running_code.library_makes_a_layer()
-        else:
-            is_of_step = is_trained_on() and not data.wants_numbers
+        is_of_step = makes_a_layer(counts=counts) if kind == "value" else is_trained_on() and not data.wants_numbers
         is_of_step = is_of_step and is_asked and not self.__dict__["_is_asked"] and variants.present() is None
         sizes = running_code.sized(self) if kind == "value" and is_of_step else ""
-        said = {"is_of_step": is_of_step, "sizes": sizes, "is_index": is_index, "dtype": type_of(self)}
-        raise NeededError(data.need(Need(name, kind, why, *place(), **said)))  # type: ignore[arg-type]
+        need = Need(
+            name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(self),
+            default=default_of(self),
+        )  # fmt: skip
+        raise NeededError(data.need(need))
 
 
 for _name in ("__index__", "__int__", "__round__"):

@@ -123,5 +123,7 @@ def note_used(session: Session, *, has_figure: bool) -> None:
         session.note("data_followed", batches=", ".join(f"{name}={text}" for name, text in followed.items()))
     if names := sorted(guessed & followed.keys()):
         session.note("types_assumed", names=", ".join(names))
+    if data.assumed and has_figure:
+        session.note("numbers_assumed", numbers=", ".join(f"{name}={value}" for name, value in data.assumed.items()))
     if used:
         session.note("data_described", answers=", ".join(f"{name}={text}" for name, text in used.items()))

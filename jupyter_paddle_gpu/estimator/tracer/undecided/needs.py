@@ -29,6 +29,8 @@ class Need:
     """Whether the program takes rows of another tensor by it: `x[chosen]`."""
     dtype: str = ""
     """The type of its numbers, where the program says it: `np.array(rows, dtype="float32")`."""
+    default: int | None = None
+    """What the program takes where data does not tell it: `config.get("width", 64)`."""
 
 
 def type_of(value: Any) -> str:
@@ -38,6 +40,24 @@ def type_of(value: Any) -> str:
             return str(dtype)
         value = value.__dict__["_of"]
     return ""
+
+
+def with_default(value: Any, default: Any = None, *_: Any) -> Any:
+    """A part of data of unknown content, with what the program takes where there is none such."""
+    if type(default) is int and default > 0 and hasattr(value, "_of"):
+        value.__dict__["_default"] = default
+    return value
+
+
+def default_of(value: Any) -> int | None:
+    """What the program takes in its place where it is not there; None where it says nothing."""
+    default: int | None = value.__dict__.get("_default")
+    return default
+
+
+def first_name(value: Any) -> str:
+    """The notebook's name for it when a part of it was first taken: `config`, in `config = Config(config)`."""
+    return str(value.__dict__.get("_first_name", ""))
 
 
 def is_tensor(value: Any) -> bool:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 import paddle
@@ -125,7 +125,13 @@ def paddle_asks() -> bool:
     return False
 
 
-def library_makes_a_layer() -> bool:
+def makes_a_layer(*, counts: bool) -> bool:
+    """Whether what is needed is needed for a layer: by Paddle, by a library's constructor, or, where it `counts`, by
+    the statement that makes so many."""
+    return paddle_asks() or _library_makes_a_layer() or (counts and _program_makes_a_layer())
+
+
+def _library_makes_a_layer() -> bool:
     """Whether a library's constructor or class method of a layer stands between the notebook and what is needed: its
     configuration asks for a size before Paddle does (`from_pretrained(name, num_classes=len(labels))`)."""
     frame = call_stack.caller()
@@ -137,6 +143,34 @@ def library_makes_a_layer() -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def _program_makes_a_layer() -> bool:
+    """Whether the running statement of the notebook makes layers, so that how many there are may be what is needed:
+    `[nn.Linear(width, width) for _ in range(config["layers"])]`."""
+    frame = next(frames(), None)
+    if frame is None:
+        return False
+    line, nodes = frame.f_lineno, nodes_in("".join(linecache.getlines(frame.f_code.co_filename)))
+    running = [one for one in nodes if isinstance(one, ast.stmt) and one.lineno <= line <= (one.end_lineno or line)]
+    statement = min(running, key=lambda one: (one.end_lineno or line) - one.lineno, default=None)
+    called = (one.func for one in ast.walk(statement) if isinstance(one, ast.Call)) if statement is not None else ()
+    return any(_is_layer(one, frame) for one in called)
+
+
+def _is_layer(function: ast.expr, frame: FrameType) -> bool:
+    """Whether a name is that of a class of layers: `Block`, `nn.Linear`, `paddle.nn.Linear`."""
+    match function:
+        case ast.Name(id=name):
+            found = {**frame.f_globals, **frame.f_locals}.get(name)
+        case ast.Attribute():
+            path = ast.unparse(function).split(".")
+            found = {**frame.f_globals, **frame.f_locals}.get(path[0])
+            for name in path[1:]:
+                found = getattr(found, name, None) if isinstance(found, ModuleType) else None
+        case _:
+            return False
+    return isinstance(found, type) and issubclass(found, paddle.nn.Layer)
 
 
 def layer_asks() -> bool:
