@@ -6,6 +6,9 @@ known.
 
 A picture may be scaled by a factor that is drawn and then be padded to its size: the batch's shapes stay, and how many
 of its pixels are not padding, which a loss may leave out, hangs on the factor.
+
+A model may draw the size that it brings its pictures to itself (YOLOX, every tenth step): a whole number from 1 on that
+is drawn while a layer is called is the largest, too. One from 0 on is a place or a way.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..session import Session
+from ..step.layers import LayerPaths
 from . import variants
 from .absent_data import Unseen
 from .unknowns import is_unknown
@@ -132,7 +136,11 @@ def randint(session: Session, original: Callable[..., Any], low: Any, high: Any 
         return Unseen(high if isinstance(high, Unseen) else low)
     is_pythons = getattr(original, "__self__", None) is random._inst
     drawn = _drawn(original, low, high, args, kw, is_pythons=is_pythons)
-    if args or kw or not session.of(DrawnSizes).are_largest or not isinstance(drawn, (int, np.integer)):
+    is_of_model = not session.of(LayerPaths).is_outside and high is not None and low >= 1
+    is_largest = session.of(DrawnSizes).are_largest or is_of_model
+    if args or kw or not is_largest or not isinstance(drawn, (int, np.integer)):
         return drawn
+    if is_of_model:
+        session.note("sizes_drawn")
     top = low if high is None else high
     return type(drawn)(top if is_pythons else top - 1)
