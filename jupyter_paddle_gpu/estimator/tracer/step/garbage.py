@@ -89,9 +89,11 @@ def _bytes_of(optimizer: Any) -> dict[int, int]:
     parts = [*getattr(optimizer, "_accumulators", {}).values(), getattr(optimizer, "_learning_rate_map", {})]
     found: dict[int, int] = {}
     for tensor in (*parameters(optimizer), *(one for part in parts for one in part.values())):
+        if not isinstance(tensor, paddle.Tensor):  # a static program's
+            continue
         state = known_state(tensor)
         gradient = None if state is None or state.grad is None else state.grad.storage
-        held = (storage_of(tensor) if isinstance(tensor, paddle.Tensor) else None, gradient)
+        held = (storage_of(tensor), gradient)
         found |= {id(storage): storage.record.bytes for storage in held if storage is not None}
     return found
 
