@@ -151,7 +151,8 @@ def test_another_model_behind_one_that_fails_is_no_answer(traced):
 
 def test_what_is_asked_for_is_of_the_training_that_takes_most(traced):
     most = traced["most-of-two"]
-    assert (most["status"], most["notes"], most["image_size"]) == ("ok", [], [128, 128])
+    # The names of the first training are bound anew: what it leaves waits for Python's collector.
+    assert (most["status"], most["notes"], most["image_size"]) == ("ok", ["waits_for_collector"], [128, 128])
     assert most["peak"] == most["trainings"]["2"][2]
 
 
