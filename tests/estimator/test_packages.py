@@ -94,7 +94,8 @@ def test_what_it_does_not_need_is_told_beside_the_figure(estimate):
 @pytest.mark.paddle
 def test_files_of_the_notebooks_own_are_told_together_with_their_paths_and_the_lines_that_import_them(estimate):
     imports = "import paddle\nfrom own_models.unet import UNet\nimport own_models.parts\nfrom own_settings import cfg"
-    found = estimate(imports, MODEL.replace("absent_losses, ", "").replace("paddle.nn.Linear", "UNet"), LOOP)
+    model = MODEL.replace("absent_losses, ", "").replace("paddle.nn.Linear", "UNet")
+    found = estimate(imports, model, LOOP.format(more=""))
     assert found.status == "no_package"
     first, second = [one for one in found.packages if one.is_needed]
     assert (first.module, first.where, second.module, second.where) == (
