@@ -7,7 +7,7 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import paddle
 
@@ -18,6 +18,10 @@ from ..undecided.absent_data import AbsentData, Unseen
 from . import absent_modules
 from .awaited import Awaited
 from .patch import Patch
+from .saved_states import SavedStates
+
+if TYPE_CHECKING:
+    from ..eager.tensors import Tensors
 
 WEIGHTS = "weights-not-needed:"
 """Begins the stand-in path of pretrained weights, which change no size."""
@@ -86,6 +90,9 @@ def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any,
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
     is_weights = isinstance(name, str) and name.startswith(WEIGHTS)
     is_state = is_weights and name.endswith(_PARAMETERS)
+    saved = session.of(SavedStates)
+    if saved.holds(path):
+        return saved.load(cast("Tensors", session), path, *args, **kwargs)
     # As Paddle looks for it: what is saved in two files is loaded by the name that both begin with.
     if is_state or (name and not is_weights and not _is_there(name)):
         session.note("weights_absent")
@@ -101,7 +108,9 @@ def _is_there(name: str) -> bool:
 def _model_load(
     session: Session, original: Callable[..., Any], self: Any, path: Any, *args: Any, **kwargs: Any
 ) -> None:
-    """`Model.load`: a model whose weights are not here keeps its own."""
+    """`Model.load`: a model whose weights are not here, or that were saved in this run, keeps its own."""
+    if session.of(SavedStates).holds(f"{os.path.splitext(path)[0]}.pdparams"):  # noqa: PTH122 - as Paddle does it
+        return
     if _is_there(str(path)) or os.path.exists(f"{path}.pdmodel"):  # noqa: PTH110
         original(self, path, *args, **kwargs)
     else:
@@ -115,11 +124,19 @@ def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwarg
 
 
 def _saved(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """`paddle.save(...)`: nothing is written; what is no place to write to is refused by Paddle itself."""
+    """`paddle.save(...)`: no numbers are written; what is no place to write to is refused by Paddle itself."""
     _nothing(session, original, *args, **kwargs)
     path = kwargs["path"] if "path" in kwargs else args[1]
     if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
         original(*args, **kwargs)
+    elif paddle.in_dynamic_mode():
+        session.of(SavedStates).save(cast("Tensors", session), kwargs["obj"] if "obj" in kwargs else args[0], path)
+
+
+def _model_saved(session: Session, original: Callable[..., Any], self: Any, path: Any, training: bool = True) -> None:
+    """`Model.save(path)`: states are saved as by `paddle.save`, an export is not made."""
+    if training and paddle.in_dynamic_mode():
+        original(self, path, training)
 
 
 @functools.cache
@@ -210,7 +227,7 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (inspect, "getfile", _file), (paddle, "save", _saved), (paddle, "load", _load), (paddle.jit, "save", _nothing),
-    (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _nothing),
+    (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _model_saved),
     (paddle.hapi.model.Model, "load", _model_load), (paddle.utils, "run_check", _nothing),
     (paddle.utils.install_check, "run_check", _nothing),
     (paddle.utils.download, "get_weights_path_from_url", _weights),

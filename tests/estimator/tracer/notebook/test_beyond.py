@@ -130,6 +130,31 @@ for epoch in range(6):
         net.set_state_dict(paddle.load("best.pdparams"))
         optimizer.set_state_dict(paddle.load("best.pdopt"))
 """,
+    "states that an earlier epoch has saved": """
+import os, tempfile
+folder = tempfile.mkdtemp()
+path = os.path.join(folder, "last.pdparams")
+for epoch in range(4):
+    if os.path.exists(path):
+        net.set_state_dict(paddle.load(path))
+        optimizer.set_state_dict(paddle.load(os.path.join(folder, "last.pdopt")))
+    for _ in range(4):
+        step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+    paddle.save(net.state_dict(), path)
+    paddle.save(optimizer.state_dict(), os.path.join(folder, "last.pdopt"))
+""",
+    "a checkpoint in a buffer": """
+import io
+for epoch in range(4):
+    for _ in range(4):
+        step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+    held = io.BytesIO()
+    paddle.save({"net": net.state_dict(), "seen": [epoch, net[0].weight]}, held)
+    held.seek(0)
+    found = paddle.load(held)
+    net.set_state_dict(found["net"])
+    del found
+""",
 }
 PLAIN = {
     "nothing else": RAW + "    print(epoch)\n",

@@ -1,0 +1,143 @@
+"""What a program saves by Paddle and loads again: tensors of the same shapes and types, made as Paddle makes them.
+
+No numbers are written. Where what is written stays in the estimate's own folder, a file is made that says which of the
+things saved it holds, so that it is found, copied and moved as the real one; else it is known by its path alone.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import io
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import paddle
+from paddle.framework.io import _is_state_dict, _parse_load_config
+
+from ..eager.tensors import Tensors
+from ..memory.dtypes import name_of
+from ..memory.values import Value
+from ..undecided import unknowns
+
+_TABLE = "StructuredToParameterName@@"
+"""Where Paddle keeps the names of the tensors of a saved dictionary."""
+_NUMBER = "jupyter_paddle_gpu.saved"
+
+
+class _Held(NamedTuple):
+    """A tensor, or an array of numpy's (of no name), in a file."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    name: str | None
+    value: Value | None
+
+
+class SavedStates:
+    """What was saved in this run."""
+
+    def __init__(self) -> None:
+        self._saved: list[tuple[bool, Any]] = []
+        self._files: dict[str, int] = {}
+        self._buffers: WeakKeyDictionary[io.BytesIO, int] = WeakKeyDictionary()
+
+    def save(self, runtime: Tensors, thing: Any, path: Any) -> None:
+        """Keep what a file or a buffer would hold."""
+        if isinstance(path, io.BytesIO):
+            self._buffers[path] = len(self._saved)
+        elif isinstance(path, (str, os.PathLike)):
+            self._files[os.path.realpath(path)] = len(self._saved)
+            _write(os.fspath(path), len(self._saved))
+        self._saved.append((_is_state_dict(thing), _described(runtime, thing)))
+
+    def holds(self, path: Any) -> bool:
+        """Whether a file or a buffer holds what was saved."""
+        return self._number(path) is not None
+
+    def load(self, runtime: Tensors, path: Any, **configs: Any) -> Any:
+        """What Paddle's `load` makes of it (`framework/io.py`): of a dictionary of tensors these are tensors again; of
+        anything else all tensors are, and only where there are none its arrays become some."""
+        config = _parse_load_config(configs)
+        if runtime.before_call is not None:
+            runtime.before_call()
+        is_state, held = self._saved[self._number(path) or 0]
+        if is_state:
+            names = {key: one.name for key, one in held.items() if isinstance(one, _Held)}
+            read = {key: _read(runtime, one, config, lambda held: held.name is not None) for key, one in held.items()}
+            return {**read, _TABLE: names} if config.keep_name_table else read
+        has_tensors = any(one.name is not None for one in _held(held))
+        return _read(runtime, held, config, lambda one: (one.name is not None) is has_tensors)
+
+    def _number(self, path: Any) -> int | None:
+        if isinstance(path, io.BytesIO):
+            return self._buffers.get(path)
+        if not isinstance(path, (str, os.PathLike)):
+            return None
+        return _written(os.fspath(path)) if _is_private() else self._files.get(os.path.realpath(path))
+
+
+def _is_private() -> bool:
+    """Whether what is written stays in the estimate's own folder: the `open` of this process is none of Python's."""
+    return not inspect.isbuiltin(open)
+
+
+def _write(path: str, number: int) -> None:
+    if not _is_private():
+        return
+    if folder := os.path.dirname(path):  # noqa: PTH120 - as Paddle does it
+        os.makedirs(folder, exist_ok=True)  # noqa: PTH103
+    with open(path, "wb") as file:  # noqa: PTH123 - the one that is stood for
+        pickle.dump({_NUMBER: number}, file)
+
+
+_SIZE = 100
+"""Bytes that no such file reaches."""
+
+
+def _written(path: str) -> int | None:
+    if not os.path.isfile(path) or os.path.getsize(path) > _SIZE:  # noqa: PTH113, PTH202
+        return None
+    with open(path, "rb") as file:  # noqa: PTH123
+        text = file.read()
+    found = pickle.loads(text) if _NUMBER.encode() in text else {}
+    return found.get(_NUMBER) if isinstance(found, dict) else None
+
+
+def _described(runtime: Tensors, thing: Any) -> Any:
+    if isinstance(thing, paddle.Tensor):
+        array = runtime.state(thing).array
+        return _Held(tuple(thing.shape), name_of(thing.dtype), thing.name, array.value)
+    if isinstance(thing, np.ndarray):
+        return _Held(thing.shape, str(thing.dtype), None, None)
+    if isinstance(thing, dict):
+        return {key: _described(runtime, one) for key, one in thing.items()}
+    if type(thing) in {list, tuple, set}:
+        return type(thing)(_described(runtime, one) for one in thing)
+    return thing
+
+
+def _held(thing: Any) -> Iterator[_Held]:
+    if isinstance(thing, _Held):
+        yield thing
+    elif isinstance(thing, (dict, list, tuple, set)):
+        for one in thing.values() if isinstance(thing, dict) else thing:
+            yield from _held(one)
+
+
+def _read(runtime: Tensors, thing: Any, config: Any, becomes: Callable[[_Held], bool]) -> Any:
+    if isinstance(thing, _Held):
+        if config.return_numpy or not becomes(thing):
+            return unknowns.unknown(np.zeros(thing.shape, "float32" if thing.dtype == "bfloat16" else thing.dtype))
+        tensor = runtime.create("to_tensor", thing.shape, thing.dtype, thing.value, "inputs")
+        tensor.name = thing.name or tensor.name
+        return tensor
+    if isinstance(thing, dict):
+        return {key: _read(runtime, one, config, becomes) for key, one in thing.items()}
+    if type(thing) in {list, tuple, set}:
+        return type(thing)(_read(runtime, one, config, becomes) for one in thing)
+    return copy.copy(thing)
