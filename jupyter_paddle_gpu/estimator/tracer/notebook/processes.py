@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -124,9 +125,24 @@ def _own(known: frozenset[str]) -> dict[str, ModuleType]:
         for name, module in new.items()
         if isinstance(getattr(module, "__loader__", None), ExtensionFileLoader)
     }
-    return {
+    own = {
         name: module for name, module in new.items() if name.partition(".")[0] not in compiled and _is_own(name, module)
     }
+    installed = {folder for folder in map(_import_folder, own, own.values()) if _is_of_pip(folder)}
+    return {name: module for name, module in own.items() if _import_folder(name, module) not in installed}
+
+
+def _import_folder(name: str, module: ModuleType) -> Path:
+    """The folder from which Python has the outermost package of a module."""
+    file, folders = vars(module).get("__file__"), vars(module).get("__path__")
+    found = Path(file if isinstance(file, str) else next(iter(folders or ()), "")).absolute()
+    above = name.count(".") + (isinstance(file, str) and found.name == "__init__.py")
+    return found.parents[min(above, len(found.parents) - 1)]
+
+
+def _is_of_pip(folder: Path) -> bool:
+    """Whether pip has installed libraries into a folder beside the program's (`pip install --target`)."""
+    return folder != Path.cwd() and any(folder.glob("*.dist-info"))
 
 
 def _is_own(name: str, module: Any) -> bool:

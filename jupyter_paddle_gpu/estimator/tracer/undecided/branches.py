@@ -52,13 +52,14 @@ class Conditions(NamedTuple):
     Attributes:
         loops: conditions of `while`, and of an `if` that breaks or raises.
         quiet: conditions of quiet `if`s, with the names that must hold no tensor.
-        skips: of an `if` that goes on with the next turn (`if foreground.sum() == 0: continue`), what its condition
-            comes to where it does not.
+        firsts: of an `if`, what its condition comes to first where that is not True: one that goes on with the next
+            turn (`if foreground.sum() == 0: continue`) does not, and a number that nobody knows is not 0
+            (`if mask.sum() == 0: loss = paddle.zeros([1])`).
     """
 
     loops: dict[int, Loop]
     quiet: dict[int, set[str]]
-    skips: dict[int, bool]
+    firsts: dict[int, bool]
 
 
 class Decisions:
@@ -85,7 +86,7 @@ class Decisions:
         conditions = self._read(file)
         loop = conditions.loops.get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
-        way = self.taken.setdefault(site, self.forced.get(site, conditions.skips.get(line, True)))
+        way = self.taken.setdefault(site, self.forced.get(site, conditions.firsts.get(line, True)))
         if loop is None:
             self._visits[site] += self._alternates
             is_other = self._visits[site] > 0 and self._visits[site] % 2 == 0
@@ -125,9 +126,13 @@ class Decisions:
                     most = TURNS if isinstance(node, ast.While) else TURNS - 1  # after a turn, not before one
                     turns = (isinstance(node, ast.While) is not inverted, most)
                     found.loops.update(dict.fromkeys(_lines(node.test), turns))
-                elif isinstance(node.body[-1], ast.Continue):
-                    found.skips.update(dict.fromkeys(_lines(node.test), inverted))
-                elif all(map(_is_quiet, [*node.body, *node.orelse])):
+                    continue
+                if isinstance(node.body[-1], ast.Continue):
+                    found.firsts.update(dict.fromkeys(_lines(node.test), inverted))
+                    continue
+                if _is_nothing(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
+                    found.firsts.update(dict.fromkeys(_lines(node.test), False))
+                if all(map(_is_quiet, [*node.body, *node.orelse])):
                     names = {name for statement in [*node.body, *node.orelse] for name in _kept(statement)}
                     found.quiet.update(dict.fromkeys(_lines(node.test), names))
             self._known[key] = found
@@ -255,6 +260,15 @@ _HARMLESS = frozenset(
     )
 )
 """Calls that leave no tensor behind."""
+
+
+def _is_nothing(test: ast.expr) -> bool:
+    """Whether a condition is that something is 0; what is left of a division (`turn % 5 == 0`) often is."""
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], ast.Eq) or len(test.ops) > 1:
+        return False
+    sides = (test.left, *test.comparators)
+    is_remainder = any(isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mod) for side in sides)
+    return not is_remainder and any(isinstance(side, ast.Constant) and side.value == 0 for side in sides)
 
 
 def _lines(node: ast.expr) -> range:

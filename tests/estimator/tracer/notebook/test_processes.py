@@ -50,6 +50,8 @@ from .one import *
 """,
     "nets/one.py": "from . import add\nadd('one')\n",
     "spread/inner/state.py": "made = []\n",
+    "libs/taken/__init__.py": "import colorsys\nassert not hasattr(colorsys, 'taken')\ncolorsys.taken = True\n",
+    "libs/taken-1.0.dist-info/RECORD": "taken/__init__.py,,\n",
     "sub/rows.txt": "",
 }
 KINDS = {
@@ -57,6 +59,7 @@ KINDS = {
     "a registry": "import paddle\nfrom kinds import register\n@register\nclass Own(paddle.nn.Linear):\n    pass",
     "a registry in a package": "import nets\nnets.add('two')",
     "a folder of modules": "from spread.inner import state\nassert not state.made\nstate.made.append(1)",
+    "a library in a folder of its own": "import sys\nsys.path.append('libs')\nimport taken",
     "a handler": "import logging\nlog = logging.getLogger('mine')\nassert not log.handlers\n"
     "log.addHandler(logging.StreamHandler())",
     "a handler of all": "import logging\nassert logging.NullHandler not in map(type, logging.root.handlers)\n"

@@ -109,6 +109,18 @@ for step in range(9):
         if (h > 9).all(): continue
         parts.append(back(wide(h)))
     loss = sum(part.mean() for part in parts)"""
+NOTHING = """
+for step in range(9):
+    h = model(x)
+    parts = [h]
+{guards}    loss = sum(part.mean() for part in parts)""".format(
+    guards="".join(
+        f"    if (h > -{number}).astype('int64').sum() == 0:\n        parts.append(h * 0)\n"
+        f"    else:\n        parts.append(back(wide(h)))\n"
+        for number in range(9, 15)
+    )
+)
+"""More guards than there are traces: what is counted is first not 0."""
 REFUSED = """
 for step in range(9):
     h = model(x)
@@ -142,6 +154,7 @@ BODIES = {
         loop="while True:\n        h, turn = back(wide(h)), turn + 1\n        if h.mean().item() + turn > 3.5: break"
     ),
     "skips": SKIPS,
+    "nothing": NOTHING,
     "best": BEST,
     "refused-one-way": REFUSED,
 }
@@ -171,6 +184,7 @@ def test_ways_are_counted_and_noted(measured):
         **dict.fromkeys(("item", "item-small", "float", "numpy", "count", "yes", "mean-of-list", "best-so-far"), 2),
         **dict.fromkeys(("while-float", "while-break"), 2),
         "skips": 5,
+        "nothing": 5,
     }
     assert traced["elif"]["notes"] == ["branches_followed"]
     assert traced["best"]["notes"] == []  # what it decides takes no memory
