@@ -32,13 +32,13 @@ from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
-from . import batches as own_batches
 from . import followed
 from .ahead import passes
 from .ahead.assumed import made_up
 from .ahead.drawn import largest_drawn
+from .ahead.next_batches import next_of_own
 from .ahead.passes import EPOCH
-from .batches import Made, Text, bytes_of, collated, kinds, largest_shape, made
+from .batches import Kind, Made, Text, bytes_of, collated, kinds, largest_shape, made
 from .loaders import InStep, Loaders, is_cycled
 from .own_datasets import gives_one
 
@@ -222,23 +222,23 @@ def _seen(batch: Any) -> Any:
     return batch
 
 
-def _largest_kind(runtime: Tensors, loader: Any, found: list[list[Any]]) -> tuple[int, Any]:
+def _largest_kind(runtime: Tensors, loader: Any, found: dict[Kind, list[Any]]) -> tuple[int, Any]:
     """Of the batches that a sampler of the program's own gives, the largest in bytes, then in samples.
 
     PaddleOCR's gives as many pixels in each: fewer pictures where they are larger, so that their sizes in the
     allocator hardly differ.
     """
-    batches = [(len(indices), made(runtime, collated(runtime, loader, len(indices), indices))) for indices in found]
-    sizes = [bytes_of(runtime, batch) for _, batch in batches]
-    large = [one for one, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
-    size, batch = max(large, key=lambda one: one[0])
-    given = own_batches.next_of_own(runtime, loader, batch)
+    batches = {kind: made(runtime, collated(runtime, loader, len(indices), indices)) for kind, indices in found.items()}
+    sizes = [bytes_of(runtime, batch) for batch in batches.values()]
+    large = [kind for kind, size in zip(batches, sizes, strict=True) if size >= NEARLY * max(sizes)]
+    largest = max(large, key=lambda kind: kind[0])
+    given = next_of_own(runtime, loader, batches[largest], batches)
     if min(sizes) < NEARLY * max(sizes):
         if id(loader) not in runtime.of(Loaders).changing:
             runtime.note("sizes_drawn")
-    elif len({largest_shape(runtime, batch) for _, batch in batches}) > 1:
+    elif len({largest_shape(runtime, batch) for batch in batches.values()}) > 1:
         runtime.note("shapes_alternate")
-    return size, given
+    return largest[0], given
 
 
 def _followed(runtime: Tensors, loader: Any, size: int) -> Any:

@@ -168,6 +168,34 @@ def test_a_batch_is_as_the_programs_own_code_makes_it(run_child):
     assert rows["scales"]["batch_size"] == 8
 
 
+LONG = ALTERNATING.replace("in ((8, 4), (4, 8)):", "in ((8, 4), (4, 8)) * 20:")
+WANTED = "        width, height, index = wanted\n"
+GROWING = LONG.replace(WANTED, f"{WANTED}        Data.batch += index == 0\n        width += Data.batch // 8\n").replace(
+    "    def __getitem__", "    batch = 0\n    def __getitem__"
+)
+"""Behind eight batches pictures are larger than what goes with their indices says."""
+COMING = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+from tracer.patches.data.ahead import next_batches
+for name, source in json.load(sys.stdin).items():
+    kept = dict(next_batches.LOOKING)
+    next_batches.LOOKING.update(seconds=-1.0 if name == "slow" else 60.0, at_most=60.0)
+    found = tracer.trace_notebook({"cells": [{"index": 0, "source": source}], "folder": "", "target": "gpu"})
+    next_batches.LOOKING.update(kept)
+    print(json.dumps([name, [shapes[0] for shapes in found["batches"]["sides"]]]))
+"""
+
+
+def test_batches_that_there_is_no_time_for_are_as_those_of_their_kind(run_code):
+    """A sample of PaddleOCR's takes a tenth of a second, and the shapes that come decide what the allocator keeps."""
+    sides = run_code(COMING, {"quick": LONG, "slow": LONG, "growing": GROWING})
+    assert sides["quick"] == sides["slow"] == [[4, 3, 8, 6], [8, 3, 4, 6]] * 10
+    assert len(sides["growing"]) == 20
+    assert {width for *_, width in sides["growing"]} > {6, 7}
+
+
 STREAM = """
 import numpy as np, paddle
 class Data(paddle.io.IterableDataset):

@@ -14,9 +14,9 @@ import numpy as np
 from ....eager.tensors import Tensors
 from ....step.model_inputs import IMAGE_RANK
 from ....step.resizing import Resizing
-from .. import batches
 from ..batches import Made
 from ..loaders import HALF, Loaders
+from . import next_batches
 from .padding import draws, pads
 
 LEAST = 0.5
@@ -46,7 +46,7 @@ def made_up(runtime: Tensors, loader: Any, batch: Any) -> Any:
         parts = [1.0 if number == whole else chance.uniform(LEAST, 1) for _ in lengths]
         others = {one: max(1, round(one * part)) for one, part in zip(lengths, parts, strict=True)}
         found.append(_resized(batch, others, _rows(loader, batch, others), 2 if are_steps else None))
-    return batches.chosen(runtime, loader, found, batch, assumed=HALF)
+    return next_batches.chosen(runtime, loader, found, batch, assumed=HALF)
 
 
 def _arrays(batch: Any) -> list[Any]:

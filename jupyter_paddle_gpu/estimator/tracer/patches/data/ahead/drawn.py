@@ -10,8 +10,9 @@ from paddle.io.dataloader.collate import default_collate_fn
 from ....eager.tensors import Tensors
 from ....step.model_inputs import IMAGE_RANK
 from ....undecided.drawn_sizes import DrawnSizes, filled, states_kept
-from ..batches import bytes_of, collated, largest_of_next, largest_shape, look_at_last, made, sides
+from ..batches import bytes_of, collated, largest_shape, look_at_last, made
 from ..loaders import Loaders
+from .next_batches import largest_of_next, sides
 from .published import of_mean
 from .streams import largest_of_stream
 

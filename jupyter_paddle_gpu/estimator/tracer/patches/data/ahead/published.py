@@ -7,9 +7,9 @@ from typing import Any
 
 from ....eager.tensors import Tensors
 from ....step.resizing import Resizing
-from .. import batches
 from ..loaders import TEXTS, Loaders
 from ..texts import Published
+from . import next_batches
 
 
 def of_mean(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
@@ -20,7 +20,7 @@ def of_mean(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
         return batch
     try:
         with published.of_other_lengths():
-            found = batches.ahead(runtime, loader, batches.of_size(loader, size))
+            found = next_batches.ahead(runtime, loader, next_batches.of_size(loader, size))
     except Exception:  # what the program's own code makes of longer texts tells nothing of those that it was given
         return batch
-    return batches.chosen(runtime, loader, [*found, batch] if found else [], batch, assumed=TEXTS)
+    return next_batches.chosen(runtime, loader, [*found, batch] if found else [], batch, assumed=TEXTS)

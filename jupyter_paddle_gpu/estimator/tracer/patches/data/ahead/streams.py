@@ -10,7 +10,7 @@ from typing import Any
 from ....eager.tensors import Tensors
 from ....patience import while_in_time
 from ....step.resizing import Resizing
-from .. import batches
+from . import next_batches
 from .assumed import made_up
 
 
@@ -27,8 +27,8 @@ def largest_of_stream(runtime: Tensors, loader: Any, size: int, batch: Any) -> A
     if not _begins_anew(loader.dataset):
         return made_up(runtime, loader, batch)
     with runtime.of(Resizing).samples():
-        found = batches.ahead(runtime, loader, _lists(loader, size), are_samples=True)
-    return batches.chosen(runtime, loader, found, batch)
+        found = next_batches.ahead(runtime, loader, _lists(loader, size), are_samples=True)
+    return next_batches.chosen(runtime, loader, found, batch)
 
 
 def _begins_anew(data: Any) -> bool:
@@ -41,7 +41,7 @@ def _begins_anew(data: Any) -> bool:
 
 def _lists(loader: Any, size: int) -> Iterator[list[Any]]:
     """Samples of batch after batch; the last one only where it is whole."""
-    is_time = while_in_time(**batches.LOOKING)
+    is_time = while_in_time(**next_batches.LOOKING)
     in_time = itertools.takewhile(lambda _: is_time(), iter(loader.dataset))
     while len(batch := list(itertools.islice(in_time, size or 1))) == (size or 1):
         yield batch
