@@ -167,7 +167,8 @@ class Findings:
         ]  # fmt: skip
         if outside.awaits_input(problem):
             found.append(("value", "input_missing", question["name"] or outside.INPUT))
-        statement, parser = outside.statement(cell["source"], question["line"]), self._session.of(outside.Parsers).last
+        statement = outside.failing(problem, cell["source"], question["line"])
+        parser = self._session.of(outside.Parsers).last
         for kind, why, name in found:
             candidates = (
                 outer.arguments(name, parser, self.sources) if why == "argument_missing"

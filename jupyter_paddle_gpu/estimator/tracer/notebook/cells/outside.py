@@ -33,7 +33,8 @@ def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
         return [str(problem.args[0])]
     if not isinstance(problem, (TypeError, AttributeError, ValueError)):
         return []
-    return [name for name in environment_names([statement(source, line)]) if name not in os.environ]
+    failed = (statement(source, line), failing(problem, source, line))
+    return [name for name in environment_names(failed) if name not in os.environ]
 
 
 def environment_names(sources: Iterable[str]) -> list[str]:
@@ -71,6 +72,19 @@ def statement(source: str, line: int) -> str:
     statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
     here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
     return ast.unparse(max(here, key=lambda node: node.lineno)) if here else ""
+
+
+def failing(problem: BaseException, source: str, line: int) -> str:
+    """The innermost statement that failed, in the cell or in a module that it imports."""
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    for step in reversed(steps):
+        if step.tb_frame.f_globals.get("__name__") != "os":
+            text = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
+            return statement(text, step.tb_lineno) if text else statement(source, line)
+    return statement(source, line)
 
 
 def arguments_of(problem: BaseException) -> list[str]:

@@ -228,6 +228,14 @@ class Clouds(paddle.io.Dataset):
         return self.points[i], self.labels[i][0]
 """
 DOCUMENT = "Train:\n```\npython train.py --config \\\n  settings/small.json\n```\n"
+VARIED = """
+import paddle
+from settings import BATCH
+net = paddle.nn.Linear(8, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([BATCH, 8])).mean().backward(); optimizer.step(); optimizer.clear_grad()
+"""
 CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "a reader in a module": ({"reader.py": READER}, GLOBBED, {}),
     "a package of its own": (KIT, "import kit\nkit.fit(4)\n", {}),
@@ -249,6 +257,12 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "choices": ({}, CHOICE + STEP, {}),
     "a parser's default": ({"options.py": OPTIONS, "reader.py": STORED}, CLOUDS, {}),
     "a variable of what is not here": ({}, CONFIGURED + STEP, {}),
+    "a variable in a module": ({"settings.py": "import os\nBATCH = int(os.environ['BATCH'])\n"}, VARIED, {}),
+    "a variable that may be left out, in a module": (
+        {"settings.py": "import os\nBATCH = int(os.environ.get('BATCH'))\n"},
+        VARIED,
+        {},
+    ),
     "a library": ({}, INSTALLABLE, {}),
     "a library within a model": ({}, WITHIN, {}),
     "between two unknown places": ({}, BETWEEN, {}),
@@ -314,6 +328,12 @@ def test_where_nothing_can_be_suggested_what_can_be_installed_is_told(traced):
 
 def test_an_environment_variable_may_be_set_to_what_is_not_here(traced):
     assert traced["a variable of what is not here"]["asked"] == [["width", 256, "assumed"]]
+
+
+def test_an_environment_variable_that_a_module_reads_is_asked_for_as_one_of_the_cells(traced):
+    """The type of its suggestion is told by the module's statement; the cell has only the import."""
+    assert traced["a variable in a module"]["asked"] == [["BATCH", "32", "any"]]
+    assert traced["a variable that may be left out, in a module"]["asked"] == [["BATCH", "32", "any"]]
 
 
 def test_how_much_lies_between_two_unknown_places_stops_nothing_for_sure(traced):
