@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import click
+from click import _textwrap
 
 from .speech import Speech
 
@@ -36,6 +39,30 @@ WORDS = (
 """What a user of ours can meet. Where a version of click words it otherwise, its English is shown."""
 
 
+_WIDE = "\u2e80-\u9fff\uff00-\uffef"
+_PIECES = re.compile(rf"\s+|[（“《「]*(?:[^\s{_WIDE}（“《「]+|[{_WIDE}])[，。、；：？！）”》」…]*")
+"""What stays together in a line: a word, or one wide character, each with the marks that may not stand alone."""
+
+
+class _Wrapper(_textwrap.TextWrapper):
+    """Folds text with wide characters by the columns that they take, and leaves no mark alone in its line: click counts
+    characters and knows no end of a word but a blank."""
+
+    def wrap(self, text: str) -> list[str]:
+        """The lines, without their ends."""
+        from rich.cells import cell_len
+
+        if cell_len(whole := self.initial_indent + text) == len(whole):
+            return super().wrap(text)
+        lines, line = [], self.initial_indent
+        for piece in _PIECES.findall(text):
+            if line.strip() and cell_len(line + piece.rstrip()) > self.width:
+                lines.append(line.rstrip())
+                line = self.subsequent_indent
+            line += piece if line.strip() else piece.lstrip()
+        return [*lines, line.rstrip()]
+
+
 @contextlib.contextmanager
 def spoken(say: Speech) -> Iterator[None]:
     """Let click speak the language for a while: in a kernel it may be other people's click as well."""
@@ -43,7 +70,8 @@ def spoken(say: Speech) -> Iterator[None]:
     def plural(one: str, many: str, count: int) -> str:
         return say.translate(one if count == 1 else many)
 
-    before = []
+    before: list[tuple[Any, str, Any]] = [(_textwrap, "TextWrapper", _textwrap.TextWrapper)]
+    _textwrap.TextWrapper = _Wrapper  # type: ignore[misc]
     for module in filter(None, (sys.modules.get(f"{click.__name__}.{name}") for name in _MODULES)):
         for word, function in (("_", say.translate), ("ngettext", plural)):
             if hasattr(module, word):

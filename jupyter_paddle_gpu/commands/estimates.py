@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,10 @@ from typing import Any
 import click
 import msgspec
 
+from ..domain.changes import Changes
 from ..domain.errors import PaddleGpuError
 from ..domain.estimates import Estimate
+from ..domain.messages import Message
 from ..domain.what_ifs import EstimateRequest
 from . import options
 from .arguments import NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
@@ -127,9 +130,20 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
     """
     from ..services import Submission
 
-    source = face.source(notebook)
-    changes = face.services.changes(source, Submission(request=options.request(**asked)), runs=True)
-    return ChangesView(changes, face.write(source, changes) if write and changes.difference else "")
+    source, request = face.source(notebook), options.request(**asked)
+    changes = face.services.changes(source, Submission(request=request), runs=True)
+    done = face.write(source, changes) if write and changes.difference else ""
+    return ChangesView(changes, done, tuple(_unwritten(source.path.name, request, changes)))
+
+
+def _unwritten(name: str, request: EstimateRequest, changes: Changes) -> Iterator[Message]:
+    """What is not in the cells although nothing refuses it."""
+    if request == EstimateRequest():
+        text = "Name what is to change, for example `jupyter paddle-gpu apply {name} --batch-size 32`."
+        yield Message(code="no_change_named", text=text, params={"name": shlex.quote(name)})
+    if names := ", ".join(one for one in request.answers if one not in changes.written):
+        text = "A job gets {names} as it runs; no cell is changed for that."
+        yield Message(code="set_as_it_runs", text=text, params={"names": names})
 
 
 def _held(face: Face, what: tuple[str, ...], estimate: Estimate) -> Callable[[EstimateRequest], EstimateRequest] | None:

@@ -57,6 +57,18 @@ def test_what_is_no_notebook(cli, tmp_path, content):
     assert ran.json["hint"]
 
 
+def test_a_script_that_is_not_in_utf8_is_told_how_to_be_read(cli, tmp_path):
+    (tmp_path / "train.py").write_bytes("print('你好')\n".encode("gbk"))
+    ran = cli("estimate", "train.py", "--json")
+    assert (ran.status, ran.json["code"]) == (1, "script_not_utf8")
+    assert "Save it in UTF-8" in ran.json["hint"]
+
+
+@pytest.mark.parametrize("command", ["sweeps", "schedules", "jobs"])
+def test_an_empty_list_says_what_fills_it(cli, command):
+    assert "`jupyter paddle-gpu s" in cli(command).out
+
+
 def test_a_notebook_of_fifty_megabytes(cli, tmp_path):
     with (tmp_path / "big.ipynb").open("wb") as file:
         file.truncate(50_000_000)

@@ -113,3 +113,30 @@ def test_a_size_in_a_script_of_the_shell_stays_and_the_refusal_says_where_it_sta
     (folder / "run.sh").write_text("python script.py --batch-size 32\n")
     done = cli("submit", notebook(start), "--batch-size", "16", "--dry-run")
     assert "stands in a script that a cell starts" in done.out + done.err
+
+
+WRITTEN_OUT = """
+import paddle
+net = paddle.nn.Linear(8, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for step in range(4):
+    net(paddle.rand([4, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_the_batch_that_a_script_has_is_nothing_to_change_and_no_refusal(cli, folder):
+    """Its place is found by a trace with another batch; with the same one none is needed."""
+    (folder / "own.py").write_text(WRITTEN_OUT)
+    for command in (["apply"], ["submit", "--dry-run"]):
+        done = cli(*command, "own.py", "--batch-size", "4")
+        assert (done.status, done.out) == (0, "Nothing is changed: it is so already (with batch 4).\n")
+    done = cli("apply", "own.py", "--batch-size", "2")
+    assert "+    net(paddle.rand([2, 8])).mean().backward()" in done.out
+
+
+def test_what_no_cell_is_changed_for_is_said(cli, notebook):
+    name = notebook("import paddle\nrate = 0.1")
+    assert f"`jupyter paddle-gpu apply {name} --batch-size 32`" in cli("apply", name).out
+    assert "A job gets rate as it runs" in cli("apply", name, "--set", "rate=0.5").out

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from ...domain.changes import Changes
+from ...domain.messages import Message
 from .. import markup
 from ..face import View
 from ..speech import Speech
@@ -17,18 +19,22 @@ STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
 class ChangesView(View):
-    """The difference, with what cannot be changed and why; `done` says what became of it."""
+    """The difference, with what cannot be changed and why; `done` says what became of it, `notes` what else is to be
+    known."""
 
-    def __init__(self, changes: Changes, done: str = "") -> None:
+    def __init__(self, changes: Changes, done: str = "", notes: Sequence[Message] = ()) -> None:
         self.data: Changes = changes
         self.status = 1 if changes.refused else 0
         self._done = done
+        self._notes = notes
 
     def _lead(self, say: Speech) -> str:
-        if not self.data.difference:
-            return say("Nothing is changed in it.")
         says = " · ".join(message.render(say.translate) for message in self.data.says)
-        return f"{says}:" if says else ""
+        if self.data.difference:
+            return f"{says}:" if says else ""
+        if says and not self.data.refused:
+            return say("Nothing is changed: it is so already ({says}).", says=says)
+        return say("Nothing is changed in it.")
 
     def rich(self, say: Speech) -> RenderableType:
         """A unified diff in its usual colours."""
@@ -43,6 +49,7 @@ class ChangesView(View):
         for refusal in self.data.refused:
             parts.append(sentence(refusal.why.render(say.translate), "yellow"))
             parts.append(sentence(refusal.why.render_hint(say.translate), "dim"))
+        parts += [sentence(note.render(say.translate)) for note in self._notes]
         if self._done:
             parts.append(sentence(self._done))
         return Group(*parts)
@@ -53,6 +60,7 @@ class ChangesView(View):
         if self.data.difference:
             out.append(f"<pre>{escape(self.data.difference)}</pre>")
         out += [f"<p>{markup.message(say, refusal.why)}</p>" for refusal in self.data.refused]
+        out += [f"<p>{markup.message(say, note)}</p>" for note in self._notes]
         if self._done:
             out.append(f"<p>{escape(self._done)}</p>")
         return "".join(out)

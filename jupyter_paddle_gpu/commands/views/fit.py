@@ -45,12 +45,17 @@ class FitView(TableView):
 
     def sentences(self, say: Speech) -> Sequence[Message]:
         """Open questions and notes."""
-        return (*(question.why for question in self.data.questions), *self.data.notes)
+        more = (_MORE,) if any(map(_is_cut, self.data.fits)) else ()
+        return (*(question.why for question in self.data.questions), *more, *self.data.notes)
+
+
+_MORE = Message(code="more_fits", text="+: it fits, and no larger batch was tried.")
+
+
+def _is_cut(fit: Fit) -> bool:
+    return fit.largest_batch is not None and fit.largest_batch >= LARGEST_BATCH
 
 
 def _row(say: Speech, fit: Fit) -> Sequence[str]:
-    if fit.largest_batch is None:
-        largest = say("not one sample")
-    else:
-        largest = f"{fit.largest_batch:,}" + " +" * (fit.largest_batch >= LARGEST_BATCH)
+    largest = say("not one sample") if fit.largest_batch is None else count(fit.largest_batch) + " +" * _is_cut(fit)
     return marked(say, fit.device, checked=fit.checked), largest, size(fit.high_bytes), size(fit.limit_bytes)

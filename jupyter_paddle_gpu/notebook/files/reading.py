@@ -179,6 +179,14 @@ def _text(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
+        if path.suffix == ".py":
+            raise PaddleGpuError(
+                "script_not_utf8",
+                "{path} is not written in UTF-8.",
+                hint="Save it in UTF-8 with your editor, and take a line that names another encoding out of it.",
+                status=422,
+                path=str(path),
+            ) from None
         raise PaddleGpuError(
             "notebook_binary",
             "{path} is not text: no notebook, whatever its name says.",

@@ -74,6 +74,11 @@ def copied(
     return changes(source, settled(request, cards), places, among)
 
 
+def refuses_batch(changes: Changes) -> bool:
+    """Whether a copy cannot have the batch size that is asked for."""
+    return any(one.change == "batch_size" for one in changes.refused)
+
+
 def inspected(copy: NotebookSource) -> NotebookFacts:
     """What a reader finds in a copy."""
     from ...notebook.inspection import inspect_notebook

@@ -15,13 +15,13 @@ from ...domain.decisions import Choice
 from ...domain.devices import Accelerator, Device, Inventory
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
-from ...domain.what_ifs import EstimateRequest, in_copy
+from ...domain.what_ifs import BY_NAME, EstimateRequest, in_copy
 from ...matching.candidates import best_device, usable
 from ...matching.decision import without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
-from .copies import copied, inspected, rewriting, trains_several_times
+from .copies import copied, inspected, refuses_batch, rewriting, trains_several_times
 from .live_traces import traced_for
 
 if TYPE_CHECKING:
@@ -141,15 +141,27 @@ class Estimating:
             return copied(source, request, cards, *self.cache.seen(source, request.training))
 
         copy, changes = made()
-        seeks = any(one.change == "batch_size" for one in changes.refused)  # who asks for a batch knows what trains
+        seeks = refuses_batch(changes)  # who asks for a batch knows what trains
         if facts is None or (facts.loop == "none" and not seeks):
             return copy, changes
         _, among = self.cache.seen(source, request.training)
         is_changed = bool(changes.difference or changes.refused)
         if seeks or (is_changed and among is None and trains_several_times(source)):
             self.fresh(source, facts, request, where)
-            return made()
+            copy, changes = made()
+            if refuses_batch(changes) and self._has_batch(source, facts, request, where):
+                said = BY_NAME["batch_size"].said(request.batch_size)
+                request = msgspec.structs.replace(request, batch_size=None)
+                copy, changes = made()
+                changes = msgspec.structs.replace(changes, says=(said, *changes.says))
         return copy, changes
+
+    def _has_batch(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where) -> bool:
+        """Whether the batch that is asked for is what the notebook has: then nothing has to be written for it."""
+        if request.accumulation is not None or request.devices is not None:
+            return False
+        as_it_is = msgspec.structs.replace(request, batch_size=None)
+        return self.fresh(source, facts, as_it_is, where).batch_size == request.batch_size
 
     def known(self, source: NotebookSource, request: EstimateRequest, where: Where = ANYWHERE) -> Estimate | None:
         """The estimate of the same notebook and request that was made before, where it is still known."""

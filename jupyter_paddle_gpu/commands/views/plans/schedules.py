@@ -39,7 +39,9 @@ class SchedulesView(TableView):
 
     def lead(self, say: Speech) -> str:
         """Said where there is nothing to list."""
-        return "" if self.schedules else say("Nothing is scheduled.")
+        if self.schedules:
+            return ""
+        return f"{say('Nothing is scheduled.')}\n{say('`jupyter paddle-gpu submit train.ipynb --at 22:00` does that.')}"
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""

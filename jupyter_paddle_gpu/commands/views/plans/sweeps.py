@@ -53,7 +53,10 @@ class SweepsView(TableView):
 
     def lead(self, say: Speech) -> str:
         """Said where there is nothing to list."""
-        return "" if self.sweeps else say("There are no sweeps yet.")
+        if self.sweeps:
+            return ""
+        begin = say("`jupyter paddle-gpu sweep train.ipynb --set learning_rate=0.1,0.01` begins one.")
+        return f"{say('There are no sweeps yet.')}\n{begin}"
 
     def head(self, say: Speech) -> Sequence[str]:
         """Headings."""
