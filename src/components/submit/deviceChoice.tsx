@@ -88,7 +88,7 @@ export function DeviceChoice(props: {
       })}
       {devices.length > 0 && engine && !engine.gpus && (
         <div className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
-          {trans.__('This engine runs on the CPU only.')}
+          {trans.__('This engine runs on the CPU only; for these devices choose another one.')}
         </div>
       )}
       {devices.length > 0 && engine?.gpus && engine.assigns_devices && (
