@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterator
 from typing import Any
+from unicodedata import east_asian_width
 
 import click
 from click import _textwrap
@@ -44,19 +45,22 @@ _PIECES = re.compile(rf"\s+|[（“《「]*(?:[^\s{_WIDE}（“《「]+|[{_WIDE}
 """What stays together in a line: a word, or one wide character, each with the marks that may not stand alone."""
 
 
+def _columns(text: str) -> int:
+    """Of a terminal."""
+    return sum(1 + (east_asian_width(sign) in "WF") for sign in text)
+
+
 class _Wrapper(_textwrap.TextWrapper):
     """Folds text with wide characters by the columns that they take, and leaves no mark alone in its line: click counts
     characters and knows no end of a word but a blank."""
 
     def wrap(self, text: str) -> list[str]:
         """The lines, without their ends."""
-        from rich.cells import cell_len
-
-        if cell_len(whole := self.initial_indent + text) == len(whole):
+        if _columns(whole := self.initial_indent + text) == len(whole):
             return super().wrap(text)
         lines, line = [], self.initial_indent
         for piece in _PIECES.findall(text):
-            if line.strip() and cell_len(line + piece.rstrip()) > self.width:
+            if line.strip() and _columns(line + piece.rstrip()) > self.width:
                 lines.append(line.rstrip())
                 line = self.subsequent_indent
             line += piece if line.strip() else piece.lstrip()
