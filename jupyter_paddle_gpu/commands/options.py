@@ -186,6 +186,7 @@ _devices = click.option(
     multiple=True,
     metavar="NAME",
     help="An accelerator's name, or a device id or index of this machine; may be given several times.",
+    shell_complete=_accelerators,
 )
 
 

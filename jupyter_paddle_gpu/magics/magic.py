@@ -17,7 +17,7 @@ from ..commands.options import localise
 from ..commands.speech import Speech
 from ..commands.views.job import JobView
 from ..domain.errors import PaddleGpuError
-from ..domain.messages import Message
+from ..domain.messages import Message, Param
 from .cell import CellFace
 from .following import JobResult
 from .language import cell_language
@@ -95,9 +95,11 @@ class PaddleGpuMagics(Magics):
             with spoken(say):
                 text = error.format_message() if isinstance(error, click.ClickException) else str(error)
             commands = vars(error).get(COMMANDS, "")
-            hint = "The commands are {commands}. See `%paddle_gpu --help`." if commands else "See `%paddle_gpu --help`."
-            usage = Message(code="usage", text="{problem}", hint=hint, params={"problem": text, "commands": commands})
-            raise CellError(usage, say) from None
+            context = getattr(error, "ctx", None)
+            command = "%paddle_gpu" if context is None else context.command_path
+            hint = "The commands are {commands}. See `{command} --help`." if commands else "See `{command} --help`."
+            told: dict[str, Param] = {"problem": text, "commands": commands, "command": command}
+            raise CellError(Message(code="usage", text="{problem}", hint=hint, params=told), say) from None
 
     def _run(self, words: list[str]) -> Result | None:
         try:

@@ -109,7 +109,8 @@ def test_tab_completes_commands_options_names_and_notebooks_before_the_magic_was
     assert running.complete("%paddle_gpu estimate w") == ["wine_broken.ipynb"]
     assert running.complete("%paddle_gpu estimate --amp o") == ["O1", "O2", "off"]
     assert "local" in running.complete("%paddle_gpu submit --engine ")
-    assert "A100-PCIe-80GB" in running.complete("%%paddle_gpu estimate --device A1")
+    for command in ("estimate", "fit"):
+        assert "A100-PCIe-80GB" in running.complete(f"%%paddle_gpu {command} --device A1")
     for nothing in ("%paddle_gpu logs ", "%paddle_gpu estimate --training ", "%paddle_gpu frob"):
         assert [one for one in running.complete(nothing) if one not in nothing] == [], "no words of Python"
     running.run("import paddle\nnet = paddle.nn.Linear(4, 2)\nother = 1")

@@ -83,21 +83,24 @@ function Command({ text, end }: { text: string; end: string }): JSX.Element {
     await navigator.clipboard.writeText(text);
     setCopied(true);
   };
-  if (!COMMAND.test(text)) {
-    return (
-      <>
-        <code className="jp-PaddleGpu-command">{text}</code>
-        {end}
-      </>
-    );
-  }
   return (
     <>
-      <code className="jp-PaddleGpu-command">{text}</code>
-      {end}{' '}
-      <Button look="link" onClick={() => void copy()} aria-label={trans.__('Copy %1', text)}>
-        {copied ? trans.__('Copied') : trans.__('Copy')}
-      </Button>
+      <span className="jp-PaddleGpu-command">
+        <code>{text}</code>
+        {end}
+      </span>
+      {COMMAND.test(text) && (
+        <>
+          {' '}
+          <Button
+            look="link"
+            onClick={() => void copy()}
+            aria-label={trans.__('Copy %1', text)}
+          >
+            {copied ? trans.__('Copied') : trans.__('Copy')}
+          </Button>
+        </>
+      )}
     </>
   );
 }

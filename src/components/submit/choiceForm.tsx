@@ -8,6 +8,7 @@ import { percent } from '../../format';
 import {
   type IChoice,
   imageOf,
+  shortImage,
   movedTo,
   parseEnvironment,
   strayLines,
@@ -277,16 +278,18 @@ function Images(props: {
         onChange={event => onChoose(event.target.value)}
       >
         <option value="">{trans.__('as usual')}</option>
-        {!isKnown && <option value={chosen}>{chosen}</option>}
+        {!isKnown && <option value={chosen}>{shortImage(chosen)}</option>}
         {images.map(image => (
           <option key={image.reference} value={image.reference}>
-            {image.local ? image.reference : trans.__('%1 (to be pulled)', image.reference)}
+            {image.local
+              ? shortImage(image.reference)
+              : trans.__('%1 (to be pulled)', shortImage(image.reference))}
           </option>
         ))}
       </select>
       {reasons.length > 0 && (
         <span className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
-          {reasons.map(({ message }) => message).join(' ')}
+          {shown?.reference} · {reasons.map(({ message }) => message).join(' ')}
         </span>
       )}
     </label>

@@ -5,7 +5,7 @@ import * as React from 'react';
 
 import { type IEngineFeatures, type IMessage, isEnded } from '../../domain';
 import { bytes, duration, percent } from '../../format';
-import { otherwise } from '../../models/submit/choice';
+import { otherwise, shortImage } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { askedFor } from '../../models/estimate/whatIfs';
@@ -34,7 +34,9 @@ export function Submit(props: { model: PanelModel; training: Training }): JSX.El
       ? decision
       : null;
   const told = new Set([refusal?.code, hopeless?.reason.code, ...unchanged]);
-  const hindrances = submission.hindrances.filter(({ code }) => !told.has(code));
+  const hindrances = submission.hindrances.filter(
+    ({ code }) => !told.has(code) && code !== error?.code
+  );
   const different = differences(training, trans);
   const change = async () => {
     const { changeSubmission } = await import('../../pages');
@@ -142,7 +144,8 @@ function summary(
   const known = said?.outcome === 'cpu' || choice.gpus === 0;
   const none = inventory !== null && !inventory.devices.some(d => !d.simulated);
   const place = names || (known || none ? trans.__('CPU') : '');
-  const image = engine?.containers && !choice.image ? placement?.image?.reference : '';
+  const image =
+    engine?.containers && !choice.image ? shortImage(placement?.image?.reference) : '';
   const ahead = model.jobs.list.filter(({ state }) => state === 'queued').length;
   const when =
     said?.outcome === 'wait'
@@ -191,7 +194,7 @@ function differences(training: Training, trans: TranslationBundle): string[] {
         )
       : '',
     other.priority ? trans.__('priority %1', other.priority) : '',
-    other.image ?? '',
+    shortImage(other.image),
     other.memoryBytes ? trans.__('at most %1', bytes(other.memoryBytes)) : '',
     other.seconds ? trans.__('at most %1', duration(other.seconds, trans)) : '',
     ...Object.keys(other.environment ?? {}).map(name => `${name}=…`),

@@ -150,3 +150,8 @@ export function imageOf(
 ): IImageChoice | undefined {
   return images.find(({ reference }) => reference === chosen) ?? images.at(onCpu ? -1 : 0);
 }
+
+/** The end of an image's long name, which tells it from others. */
+export function shortImage(reference = ''): string {
+  return reference.replace(/.*\//, '');
+}

@@ -64,9 +64,11 @@ test('a choice is looked at at once, and the next step stands beside the button'
 });
 
 test('what the submit itself says is not said twice', async () => {
-  const { training } = server([problem]);
+  const { training } = server([problem], [problem]);
   await training.submission.preflight();
   await training.submission.submit();
+  await settle(); // after a refusal it is asked anew what would lead to a job
+  expect(training.submission.hindrances).toHaveLength(1);
   const box = draw(<Submit model={model} training={training} />);
   expect(box.textContent?.split(problem.message)).toHaveLength(2);
 });

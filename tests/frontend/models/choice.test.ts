@@ -10,6 +10,7 @@ import {
   otherwise,
   parseEnvironment,
   placeOf,
+  shortImage,
   strayLines,
   submissionOf,
   writeEnvironment
@@ -84,4 +85,10 @@ test('the figure is asked for with the variables of the job, and anew with other
   expect(figureOf({ ...AS_USUAL, environment })).toEqual({ environment });
   expect(isElsewhere(AS_USUAL, { ...AS_USUAL, environment })).toBe(true);
   expect(isElsewhere({ ...AS_USUAL, environment }, { ...AS_USUAL, environment })).toBe(false);
+});
+
+test('the end of an image name tells it from others', () => {
+  expect(shortImage('registry:5000/paddlepaddle/paddle:3.3.1')).toBe('paddle:3.3.1');
+  expect(shortImage('own@sha256:0a')).toBe('own@sha256:0a');
+  expect(shortImage(undefined)).toBe('');
 });
