@@ -56,6 +56,12 @@ OF_STEPS = (
         hint="An evaluation, copied parameters or a later epoch takes it; smaller batches there take less.",
     ),
     Message(
+        code="elsewhere_cut",
+        text="What the run does beside its step was followed only so far{place}; what it takes later is not in the "
+        "range.",
+        hint="A larger evaluation or prediction there may take more than the step: leave room for it.",
+    ),
+    Message(
         code="unfrozen_later",
         text="Layers that are frozen now are trained from a later step on{place}: it takes more than this figure, "
         "which has {trained} of {all} numbers trained.",

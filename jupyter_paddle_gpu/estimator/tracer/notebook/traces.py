@@ -154,8 +154,10 @@ def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:
         is_by_hand=is_by_hand,
     )  # fmt: skip
     runtime.before_call = watch.check
-    if request.get("beyond"):
+    if asked := request.get("beyond"):
         watch.beyond.is_asked, watch.beyond.is_whole, watch.rounds = True, rounds > 0, 0
+        watch.beyond.around, watch.beyond.behind = asked["around"], asked["behind"]
+        watch.beyond.trainings = asked["trainings"]
     if run is not None and run.trainings is not None:
         run.trainings.step = partial(step_kept, runtime, request)
         run.trainings.may_grow = lambda: watch.garbage.is_growing

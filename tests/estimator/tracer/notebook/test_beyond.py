@@ -44,6 +44,8 @@ for epoch in range(4):
     for i in range(0, 128, 32):
         step(X[i:i + 32], Y[i:i + 32])
 """
+CELL = "#---\n"
+COUNTED = "for i in range(12):\n    step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))\n"
 SOURCES = {
     "all that is checked at once": "checked = paddle.rand([600, 64])\n"
     + RAW
@@ -155,9 +157,39 @@ for epoch in range(4):
     net.set_state_dict(found["net"])
     del found
 """,
+    "an evaluation in the next cell": COUNTED
+    + CELL
+    + "net.eval()\nwith paddle.no_grad():\n    net(paddle.rand([900, 64]))\n",
+    "a prediction two cells on": LOADERS
+    + EPOCHS
+    + CELL
+    + "print(len(training))\n"
+    + CELL
+    + "net.eval()\nchecked = net(paddle.rand([900, 64]))\n",
+    "an evaluation behind the loop of a function": """
+def main():
+    for i in range(12):
+        step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+    net.eval()
+    net(paddle.rand([900, 64]))
+main()
+""",
+    "an evaluation between two trainings": COUNTED
+    + "net(paddle.rand([900, 64]))\n"
+    + "other = nn.Linear(64, 10)\n"
+    + "last = paddle.optimizer.Adam(parameters=other.parameters())\n"
+    + "for i in range(9):\n    other(paddle.rand([8, 64])).mean().backward()\n    last.step()\n    last.clear_grad()\n",
+    "a model's evaluation in larger batches": """
+model = paddle.Model(net)
+model.prepare(optimizer, nn.CrossEntropyLoss())
+model.fit(Data(128), batch_size=32, epochs=40, verbose=0, num_iters=12)
+"""
+    + CELL
+    + "model.evaluate(Data(900), batch_size=900, verbose=0)\n",
 }
 PLAIN = {
     "nothing else": RAW + "    print(epoch)\n",
+    "a smaller one in the next cell": COUNTED + CELL + "net.eval()\nnet(paddle.rand([8, 64]))\n",
     "a smaller check": "checked = paddle.rand([8, 64])\n" + RAW + "    net.eval()\n    net(checked)\n    net.train()\n",
 }
 SOURCES |= PLAIN
@@ -189,4 +221,25 @@ def test_it_is_said_where_there_is_more(found, name):
     traced = found[1][name]
     assert ("more_elsewhere" in traced["notes"]) is (name not in PLAIN)
     places = [one for code, one in zip(traced["notes"], traced["params"], strict=True) if code == "more_elsewhere"]
-    assert all(one["cell"] == 1 and one["line"] for one in places)
+    assert all(one["cell"] and one["line"] for one in places)
+
+
+LONG = {
+    "a loop without an end that is known": "turn = 0\nwhile turn < 50_000:\n    turn += 1\n"
+    "    step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))\n",
+    "an evaluation of many operations": COUNTED
+    + CELL
+    + "x = paddle.rand([8, 64])\nfor i in range(9000):\n    net(x)\n",
+}
+THROUGH = {
+    "many rounds": COUNTED.replace("12", "9000") + CELL + "net.eval()\nnet(paddle.rand([8, 64]))\n",
+    "epochs with nothing behind them": RAW.replace("4", "4000", 1) + "    net(X[:16])\n",
+    "epochs and something behind them": RAW.replace("4", "4000", 1) + "    net(X[:16])\nnet(X[:8])\n",
+}
+
+
+def test_it_is_said_where_it_was_not_followed_to_its_end(run_child):
+    behind = CELL + "net(paddle.rand([8, 64]))\n"
+    cut = {name: HEAD + source + behind for name, source in LONG.items()}
+    found = run_child("trace", {**cut, **{name: HEAD + source for name, source in THROUGH.items()}})
+    assert {name for name, row in found.items() if "elsewhere_cut" in row["notes"]} == set(LONG)

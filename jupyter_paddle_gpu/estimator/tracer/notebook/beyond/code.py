@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import builtins
+from collections.abc import Iterable, Iterator
 
 from ...session import current
 from ...step.steps import StepWatch
@@ -38,6 +39,86 @@ def is_any(sources: Iterable[str], sites: Sites) -> bool:
             return True
     counted = (node for node in everything if isinstance(node, ast.If) and _is_counted(node))
     return bool(loops) and any(_does(one) for node in counted for one in node.body)
+
+
+def comes_behind(cells: Iterable[tuple[int, str]], sites: Sites) -> bool:
+    """Whether anything that may take tensors comes behind a training: in the statements behind it, in the cells behind
+    its own, or in a function that trains.
+
+    Args:
+        cells: indices and sources.
+    """
+    cells = list(cells)
+    trees = [node for _, source in cells for node in nodes(source)]
+    others = _of_others(trees)
+    first = min(((site.cell, site.end) for site in sites.all), default=None)
+    if first is None:
+        return False
+    for index, source in cells:
+        module = next(node for node in nodes(source) if isinstance(node, ast.Module))
+        behind = [one for one in module.body if (index, one.lineno) > first and not sites.held(one).trains]
+        if any(_computes(one, others) for one in behind):
+            return True
+    functions = (node for node in trees if isinstance(node, ast.FunctionDef) and node.name not in _NOT_OF_LOOPS)
+    return any(_computes(one, others) for function in functions for one in _behind(function.body, sites))
+
+
+def _behind(body: list[ast.stmt], sites: Sites) -> list[ast.stmt]:
+    first = next((number for number, one in enumerate(body) if _is_round(one, sites)), len(body))
+    return [one for one in body[first + 1 :] if not sites.held(one).trains]
+
+
+_MAY_COMPUTE = frozenset(("map", "__import__", "exec", "eval"))
+_PYTHONS = frozenset(dir(builtins)) - _MAY_COMPUTE
+
+
+def _of_others(everything: Iterable[ast.AST]) -> set[str]:
+    """Names of modules that are not Paddle's, and of what is made by calls of them: `plt`, `frame`, `axis`."""
+    others, assigned = set[str](), []
+    for node in everything:
+        match node:
+            case ast.Import(names=names):
+                others |= {
+                    one.asname or one.name.partition(".")[0] for one in names if not one.name.startswith("paddle")
+                }
+            case ast.ImportFrom(module=str(module), names=names) if module.partition(".")[0] in _FOREIGN:
+                others |= {one.asname or one.name for one in names}
+            case ast.Assign(targets=targets, value=ast.Call(func=called)):
+                assigned.append((targets, called))
+            case ast.withitem(context_expr=ast.Call(func=called), optional_vars=ast.Name() as target):
+                assigned.append(([target], called))
+    for targets, called in assigned:
+        if _root(called) in others | _PYTHONS:
+            others |= {part.id for one in targets for part in ast.walk(one) if isinstance(part, ast.Name)}
+    return others
+
+
+_FOREIGN = frozenset(("matplotlib", "numpy", "pandas", "sklearn", "scipy", "seaborn", "PIL", "pathlib", "collections"))
+
+
+def _root(node: ast.AST) -> str:
+    while isinstance(node, (ast.Attribute, ast.Call, ast.Subscript)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    """Calls that a statement makes; what it defines is looked at where it is called."""
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom)):
+        return
+    if isinstance(node, ast.Call):
+        yield node
+    for child in ast.iter_child_nodes(node):
+        yield from _calls(child)
+
+
+def _computes(node: ast.AST, others: set[str]) -> bool:
+    """Whether a statement calls what may take tensors: neither Python's functions nor those of other modules."""
+    for call in _calls(node):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name not in _LITTLE and _root(call.func) not in others | _PYTHONS:
+            return True
+    return False
 
 
 def _is_round(node: ast.stmt, sites: Sites) -> bool:

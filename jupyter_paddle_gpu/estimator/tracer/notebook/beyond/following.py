@@ -29,11 +29,16 @@ def told(
     """
     sources = [*(cell["source"] for cell in request["cells"]), *(ast.unparse(one) for one in sites.beside.values())]
     is_plain = not any(request.get(name) for name in _OTHERWISE)
-    if result["status"] != "ok" or not is_plain or not code.is_any(sources, sites):
+    if result["status"] != "ok" or not is_plain:
+        return result
+    around = code.is_any(sources, sites)
+    behind = code.comes_behind(((cell["index"], cell["source"]) for cell in request["cells"]), sites)
+    if not (around or behind):
         return result
 
     def followed() -> dict[str, Any] | None:
-        scenario = Scenario({**request, "beyond": True}, decisions=Decisions(alternates=True))
+        asked = {"around": around, "behind": behind, "trainings": sum(site.trainings for site in sites.all)}
+        scenario = Scenario({**request, "beyond": asked}, decisions=Decisions(alternates=True))
         found: dict[str, Any] | None = once(scenario).result["beyond"]
         return found
 
@@ -44,6 +49,8 @@ def told(
         result.setdefault("extra", {})["beyond"] = more
         note = {"code": "more_elsewhere", "params": {"size": found["most"], **found["place"]}}
         result["notes"] = [*result["notes"], note]
+    if found is not None and found["cut"] is not None:
+        result["notes"] = [*result["notes"], {"code": "elsewhere_cut", "params": found["cut"]}]
     return result
 
 

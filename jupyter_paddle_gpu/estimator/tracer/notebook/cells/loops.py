@@ -54,7 +54,11 @@ def loop(items: Callable[[], Iterable[Any]], trains: bool = True) -> Iterator[An
                     return
                 # Behind the last round of the outermost loop an error ends the job, too.
                 is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before
+                is_last = is_last or (
+                    trains and watch.updates > before and watch.beyond.hastens(watch.runtime.ledger.now)
+                )
                 if not watch.rest.has_short and (is_last or (watch.loops > 1 and watch.may_leave(before))):
+                    watch.beyond.rounds += watch.beyond.is_on
                     with watch.leaving():  # what is gone through goes with its last name
                         del iterator
                     return

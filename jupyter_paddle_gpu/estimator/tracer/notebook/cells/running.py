@@ -21,6 +21,7 @@ from ...patches import absent_modules
 from ...patches.data import makings
 from ...patches.processes.started_programs import Started, StartedPrograms
 from ...session import Session
+from ...step.beyond import LATER
 from ...step.deadline import Deadline, TimeUp, interrupted, may_interrupt
 from ...step.rest import REST
 from ...step.steps import StepSeen, StepWatch
@@ -171,8 +172,11 @@ class CellRun:
             is_stopped = self.found.stop is not None or bool(self.failed)
             if self.finished or self._session.of(StepWatch).window is not None or is_stopped:
                 break
-        if self._session.of(StepWatch).rest.is_on and self.goes_on and may_interrupt():
+        watch = self._session.of(StepWatch)
+        if watch.rest.is_on and self.goes_on and may_interrupt():
             self._run_behind(namespace)
+        if watch.beyond.is_on and watch.beyond.behind and may_interrupt():
+            self._run_beyond(namespace)
 
     def _run_behind(self, namespace: dict[str, Any]) -> None:
         """Follow the cells behind the one that trains, as far as they are quickly gone through."""
@@ -182,6 +186,17 @@ class CellRun:
                 break
             with interrupted(REST.seconds, StepSeen):
                 self._run_cell(cell, namespace)
+
+    def _run_beyond(self, namespace: dict[str, Any]) -> None:
+        """Follow the cells behind the one that trains for what they take, up to the first that ends otherwise."""
+        for cell in (one for one in self.cells if one["index"] > (self._running or 0)):
+            if self.finished or self._has_ended() or cell.get("hides"):
+                break
+            with interrupted(LATER.seconds, StepSeen):
+                self._run_cell(cell, namespace)
+
+    def _has_ended(self) -> bool:
+        return bool(self.found.stop is not None or self.failed or self.found.questions or self.found.failures)
 
     def settle(self) -> None:
         """The step is known: what comes now in the cell that runs is behind it."""

@@ -128,6 +128,7 @@ def _behind(runtime: Tensors, loader: Any, batches: tuple[int, int, Any], ahead:
         before = watch.updates
         yield _as_tensors(runtime, batch, loader)
         if watch.beyond.is_on and watch.may_leave(before):
+            watch.beyond.rounds += 1
             return
 
 
@@ -372,8 +373,17 @@ def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
     return length or (EPOCH if isinstance(getattr(loader, "dataset", None), UnseenData) else 0)
 
 
+def _epoch(session: Session, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
+    """An epoch of `Model.fit`, or an evaluation; where what is behind it is to be come to, it is the last one."""
+    logs, watch = original(model, *args, **kwargs), session.of(StepWatch)
+    if watch.beyond.hastens(watch.runtime.ledger.now):
+        model.stop_training = True
+    return logs
+
+
 def patches() -> Iterator[Patch]:
-    """The loader's iteration and its length."""
+    """The loader's iteration and its length, and a model's epochs."""
+    yield Patch(paddle.Model, "_run_one_epoch", _epoch)
     kind = paddle.io.DataLoader
     yield Patch(kind, "__iter__", begin)
     yield Patch(kind, "__call__", begin)
