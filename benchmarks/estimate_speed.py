@@ -36,6 +36,8 @@ from .report import kept, save, show
 REPEATS = 5
 START_REPEATS = 3
 GROWTH_REPEATS = 3
+PAUSE = 5.0
+"""Seconds in which nobody asks, as between a person's first and next look: the worker gets ready meanwhile."""
 MIB = 1 << 20
 ON_CPU = EstimateRequest(target="cpu")
 Figures = dict[str, Any]
@@ -192,6 +194,9 @@ def warm(figures: Figures, service: EstimateService, worker: Worker) -> None:
     """What an estimate takes where the worker runs: of another program, of one whose training did not change."""
     import_cpu = figures["import_paddle_cpu_seconds"] = import_cpu_seconds()
     rows = figures["programs"] = []
+    worker.outcome(resnet(1))
+    estimate(service, resnet(1))
+    time.sleep(PAUSE)
     for name, (program, batch, _) in PROGRAMS.items():
         wall, found = cost(service, [program(batch + extra) for extra in range(REPEATS)])
         cpu, child = worker.outcome(program(batch))

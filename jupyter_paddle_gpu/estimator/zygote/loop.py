@@ -13,6 +13,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ READ = 1 << 16
 TRACER = "_paddle_gpu_tracer"
 CLOSING_SECONDS = 0.5
 """How long a process may live on after the end of its reply."""
+QUIET_SECONDS = 0.3
+"""After which nobody is taken to ask soon."""
 CUT_OFF = "cut_off"
 """It lived on for longer. A reply that is whole counts all the same: on a busy machine it takes a while to go."""
 OUTPUT_SHARE = 2
@@ -91,8 +94,18 @@ class Child:
 class Zygote:
     """Keeps Paddle imported and forks for each request; ends with its server, or when idle for long."""
 
-    def __init__(self, requests: int, replies: int, handlers: dict[str, child.Handler], idle_seconds: float) -> None:
+    def __init__(
+        self,
+        requests: int,
+        replies: int,
+        handlers: dict[str, child.Handler],
+        idle_seconds: float,
+        warm_ups: Iterable[None] = (),
+    ) -> None:
+        """`warm_ups`: each turn makes later requests quicker; they are taken one by one while nobody asks."""
         self._requests, self._replies = requests, replies
+        self._warm_ups = iter(warm_ups)
+        self._is_warm = False
         self._handlers = handlers
         self._idle_seconds = idle_seconds
         self._selector = selectors.DefaultSelector()
@@ -111,8 +124,8 @@ class Zygote:
                     idle_since = now
                 elif now - idle_since >= self._idle_seconds:
                     return
-                limits = [one.deadline for one in self._children.values()] or [idle_since + self._idle_seconds]
-                for key, _ in self._selector.select(max(min(limits) - now, 0)):
+                events = self._awaited(now, idle_since)
+                for key, _ in events:
                     if key.data is None:
                         idle_since = time.monotonic()
                         if not self._take_requests():
@@ -128,6 +141,17 @@ class Zygote:
                 one.kill("closed")
                 os.waitpid(one.pid, 0)
                 shutil.rmtree(one.private, ignore_errors=True)
+
+    def _awaited(self, now: float, idle_since: float) -> list[tuple[selectors.SelectorKey, int]]:
+        """What has come by the next deadline; nothing where a warm-up was taken instead."""
+        limits = [one.deadline for one in self._children.values()] or [idle_since + self._idle_seconds]
+        may_warm_up = not (self._children or self._is_warm)
+        if may_warm_up:
+            limits.append(now + QUIET_SECONDS)
+        events = self._selector.select(max(min(limits) - now, 0))
+        if may_warm_up and not events:
+            self._is_warm = next(self._warm_ups, self) is self
+        return events
 
     def _take_requests(self) -> bool:
         piece = os.read(self._requests, READ)
@@ -238,11 +262,12 @@ def load_tracer(folder: Path) -> Any:
     return package
 
 
-def prepare(tracer_folder: Path, *, plain: bool) -> tuple[dict[str, Any], dict[str, child.Handler]]:
-    """Import Paddle and what works with it; the greeting for the server and the handlers by name."""
+def prepare(tracer_folder: Path, *, plain: bool) -> tuple[dict[str, Any], dict[str, child.Handler], Iterable[None]]:
+    """Import Paddle and what works with it; the greeting for the server, the handlers by name, and warm-ups."""
     start = time.monotonic()
     greeting: dict[str, Any] = {"python": sys.executable, "version": ".".join(map(str, sys.version_info[:3]))}
     handlers: dict[str, child.Handler] = {"echo": lambda request: request}
+    warm_ups: Iterable[None] = ()
     try:
         paddle = importlib.import_module("paddle") if plain else paddle_import.quickly()
     except Exception as error:  # a broken installation is an answer
@@ -255,10 +280,11 @@ def prepare(tracer_folder: Path, *, plain: bool) -> tuple[dict[str, Any], dict[s
             if hasattr(tracer, "prepare"):
                 greeting["unpatched"] = list(tracer.prepare())
             handlers["trace"] = tracer.trace_notebook
+            warm_ups = getattr(tracer, "warm_up", tuple)()
         except Exception as error:  # a version of Paddle that the tracer does not know
             greeting["tracer_error"] = f"{type(error).__name__}: {error}"[:1000]
     greeting["seconds"] = time.monotonic() - start
-    return greeting, handlers
+    return greeting, handlers, warm_ups
 
 
 def main(arguments: list[str]) -> None:
@@ -269,12 +295,12 @@ def main(arguments: list[str]) -> None:
     os.dup2(2, 1)  # whatever libraries print goes where errors go, never between frames
     os.close(null)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    greeting, handlers = prepare(Path(arguments[1]), plain="--plain" in arguments)
+    greeting, handlers, warm_ups = prepare(Path(arguments[1]), plain="--plain" in arguments)
     gc.enable()
     write_frame(replies, {"ready": greeting})
     if "--once" in arguments or not hasattr(os, "fork"):
         serve_once(requests, replies, handlers)
         return
     gc.freeze()  # what is alive now stays shared with the children: no collector touches its pages
-    Zygote(requests, replies, handlers, float(arguments[0])).serve()
+    Zygote(requests, replies, handlers, float(arguments[0]), warm_ups).serve()
     os._exit(0)  # Paddle's own way out takes a fifth of a second, and nothing of ours is left

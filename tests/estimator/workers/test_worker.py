@@ -59,6 +59,23 @@ def test_requests_share_one_zygote_and_nothing_else(make_worker, tmp_path):
     assert second.value["extra"]["result"] is False
 
 
+WARMED = """
+import _paddle_gpu_tracer as tracer
+result = tracer.turns
+"""
+
+
+@pytest.mark.paddle
+def test_while_nobody_asks_it_gets_ready_for_the_next_request(make_worker, tmp_path):
+    source = (BARE / "__init__.py").read_text()
+    tracer = tmp_path / "tracer"
+    tracer.mkdir()
+    warm_up = "def warm_up():\n    global turns\n    for _ in range(3):\n        turns += 1\n        yield\n"
+    (tracer / "__init__.py").write_text(f"{source}\nturns = 0\n{warm_up}")
+    worker = make_worker(tracer=tracer)
+    wait_for(lambda: run(worker, WARMED, tmp_path).value["extra"]["result"] == 3 or time.sleep(1))
+
+
 @pytest.mark.paddle
 def test_a_program_that_parses_a_command_line_finds_none(make_worker, tmp_path):
     outcome = run(make_worker(), "import sys; result = len(sys.argv)", tmp_path)
