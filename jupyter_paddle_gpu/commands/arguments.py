@@ -46,6 +46,18 @@ def engines_known(context: click.Context, _option: click.Parameter, incomplete: 
     return [CompletionItem(one) for one in context.find_root().obj.services.engines if one.startswith(incomplete)]
 
 
+ENGINE = click.option(
+    "--engine",
+    default="",
+    metavar="NAME",
+    shell_complete=engines_known,
+    help="Where the job runs; doctor lists the engines.",
+)
+IMAGE = click.option(
+    "--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers."
+)
+
+
 def _files_and_jobs(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     return [*_files(context, parameter, incomplete), *_known_jobs(context, parameter, incomplete)]
 

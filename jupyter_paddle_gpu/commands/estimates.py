@@ -17,7 +17,7 @@ from ..domain.estimates import Estimate
 from ..domain.messages import Message
 from ..domain.what_ifs import EstimateRequest
 from . import options
-from .arguments import NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
+from .arguments import ENGINE, IMAGE, NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
 from .face import Face, View
 from .views.changes import ChangesView
 from .views.estimate import EstimateView
@@ -29,9 +29,11 @@ from .views.match import MatchView
 @click.command(cls=AsTyped)
 @WHAT
 @options.for_estimates
+@ENGINE
+@IMAGE
 @options.json_option
 @click.pass_obj
-def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
+def estimate(face: Face, /, what: tuple[str, ...], engine: str, image: str, **asked: Any) -> View:
     """Say what a training step takes, without running it.
 
     Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 5 no Paddle, 6 it would stop, 7 a package is
@@ -40,29 +42,34 @@ def estimate(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
     request = options.request(**asked)
     if (live := face.live(what, request)) is not None:
         return live
-    source = meant(face, what)
+    source, place = meant(face, what), {"engine": engine, "image": image}
     if wants_json():
         with face.working():
-            found = face.services.estimate(source, request)
+            found = face.services.estimate(source, request, **place)
         held = _held(face, what, found)
-        return EstimateView(face.services.estimate(source, held(request)) if held else found)
+        return EstimateView(face.services.estimate(source, held(request), **place) if held else found)
+    match = partial(face.services.match, source, engine=engine, image=image)
     with face.working():
-        matched = face.services.match(source, request)
+        matched = match(request)
         if held := _held(face, what, matched.estimate):
-            matched = face.services.match(source, held(request))
+            matched = match(held(request))
     while answers := face.answers(matched.estimate):
         request = msgspec.structs.replace(request, answers={**request.answers, **answers})
         with face.working():
-            matched = face.services.match(source, request)
+            matched = match(request)
     return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
 
 
 @click.command(cls=AsTyped)
 @WHAT
 @options.for_fits
+@ENGINE
+@IMAGE
 @options.json_option
 @click.pass_obj
-def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **asked: Any) -> View:
+def fit(
+    face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], engine: str, image: str, **asked: Any
+) -> View:
     """Find the largest batch that fits each device.
 
     Each is sought by the training's own steps, so that one sample more would not fit.
@@ -74,14 +81,14 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
     else:
         source = meant(face, what)
         with face.working():
-            fitting = face.services.fits(source, request, accelerators)
+            fitting = face.services.fits(source, request, accelerators, engine=engine, image=image)
     most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
     if most is not None and not wants_json():
 
         def at(batch: int) -> View:
             asked = msgspec.structs.replace(request, batch_size=batch)
             if live is None or (view := face.live(what, asked)) is None:
-                matched = face.services.match(source, asked)
+                matched = face.services.match(source, asked, engine=engine, image=image)
                 view = EstimateView(matched.estimate, matched.placement)
             if isinstance(view, EstimateView):
                 view.opened = True
@@ -94,9 +101,11 @@ def fit(face: Face, /, what: tuple[str, ...], accelerators: tuple[str, ...], **a
 @click.command(cls=AsTyped)
 @WHAT_OR_JOB
 @options.for_estimates
+@ENGINE
+@IMAGE
 @options.json_option
 @click.pass_obj
-def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
+def explain(face: Face, /, what: tuple[str, ...], engine: str, image: str, **asked: Any) -> View:
     """Say why a step takes what it does, or where a job is and why."""
     if len(what) == 1 and face.services.is_job(what[0]):
         return MatchView(face.services.explain_job(what[0]))
@@ -113,7 +122,7 @@ def explain(face: Face, /, what: tuple[str, ...], **asked: Any) -> View:
         )
     source = meant(face, what)
     with face.working():
-        matched = face.services.match(source, request)
+        matched = face.services.match(source, request, engine=engine, image=image)
     return ExplainView(matched.estimate, matched.placement)
 
 

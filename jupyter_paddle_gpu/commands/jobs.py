@@ -12,7 +12,7 @@ from ..domain.errors import PaddleGpuError
 from ..domain.jobs.job import ENDED, NEWEST, WantedResources
 from ..domain.notebooks import FactValue
 from . import options
-from .arguments import WHAT, engines_known, job_argument, one, runs_already, wants_json
+from .arguments import ENGINE, IMAGE, WHAT, job_argument, one, runs_already, wants_json
 from .face import Face, View
 from .numbers import Number, Whole
 from .plans.schedules import for_submit, taken
@@ -32,13 +32,7 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
 @click.command()
 @WHAT
 @options.for_jobs
-@click.option(
-    "--engine",
-    default="",
-    metavar="NAME",
-    shell_complete=engines_known,
-    help="Where the job runs; doctor lists the engines.",
-)
+@ENGINE
 @options.for_devices
 @click.option("--memory", "memory_bytes", callback=options.parse_bytes, metavar="SIZE", help="Limit of host memory.")
 @click.option("--cpus", type=Number(min=0, min_open=True), metavar="N", help="Limit of processors.")
@@ -56,7 +50,7 @@ _FOLLOW = click.option("--follow", "-f", is_flag=True, help="Show the log until 
     metavar="N",
     help="Before your jobs of a lower one; below 0 others pass as well.",
 )
-@click.option("--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers.")
+@IMAGE
 @click.option("--name", default="", metavar="TEXT", help="Name in lists.")
 @options.ENVIRONMENT
 @click.option("--token", default="", help="A second submit with the same token returns the first job.")

@@ -91,19 +91,19 @@ class Services(Machine):
 
     # Estimates
 
-    def estimate(self, source: NotebookSource, request: EstimateRequest | None = None) -> Estimate:
-        """What a training step of the notebook takes; runs its model cells in an isolated child process."""
+    def estimate(self, source: NotebookSource, request: EstimateRequest | None = None, **job: str) -> Estimate:
+        """What a training step takes; runs the model cells in an isolated child. `job`: its engine, image."""
         check_request(request := request or EstimateRequest())
         self.estimates.begin(source)
         from .jobs.matching import as_usual  # as `match`
 
         facts = self.inspect(source)
-        return self.estimates.fresh(source, facts, *as_usual(self._site(source), facts, request))
+        return self.estimates.fresh(source, facts, *as_usual(self._site(source), facts, request, **job))
 
     def fits(
-        self, source: NotebookSource, request: EstimateRequest | None = None, devices: tuple[str, ...] = ()
+        self, source: NotebookSource, request: EstimateRequest | None = None, devices: tuple[str, ...] = (), **job: str
     ) -> Estimate:
-        """The estimate with the largest batch on each device in `fits`.
+        """The estimate with the largest batch on each device in `fits`; `job` as for `estimate`.
 
         Args:
             devices: names, ids or indices; empty: this machine's, else one of the catalogue for each size of memory.
@@ -113,7 +113,7 @@ class Services(Machine):
         from .jobs.matching import as_usual  # as `match`
 
         facts = self.inspect(source)
-        return self.estimates.fits(source, facts, as_usual(self._site(source), facts, request)[0], devices)
+        return self.estimates.fits(source, facts, as_usual(self._site(source), facts, request, **job)[0], devices)
 
     def match(
         self,

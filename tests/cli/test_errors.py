@@ -69,6 +69,12 @@ def test_an_empty_list_says_what_fills_it(cli, command):
     assert "`jupyter paddle-gpu s" in cli(command).out
 
 
+@pytest.mark.parametrize("command", ["estimate", "fit", "explain", "submit"])
+def test_where_a_job_would_run_is_said_to_each_command(cli, notebook, command):
+    ran = cli(command, notebook("print(1)"), "--engine", "nowhere", "--json")
+    assert (ran.status, ran.json["code"]) == (2, "unknown_engine")
+
+
 def test_a_notebook_of_fifty_megabytes(cli, tmp_path):
     with (tmp_path / "big.ipynb").open("wb") as file:
         file.truncate(50_000_000)

@@ -122,11 +122,13 @@ def match(
     return Matched(facts=facts, estimate=estimate, placement=_told(placement, request, estimate, judged))
 
 
-def as_usual(site: Site, facts: NotebookFacts, request: EstimateRequest) -> tuple[EstimateRequest, Where]:
-    """What is estimated, and for where, if nobody chooses anything for the job."""
-    chosen = site.engines[engine_name(site.engines, "")]
+def as_usual(
+    site: Site, facts: NotebookFacts, request: EstimateRequest, engine: str = "", image: str = ""
+) -> tuple[EstimateRequest, Where]:
+    """What is estimated, and for where, if nobody chooses any device for the job."""
+    chosen = site.engines[engine_name(site.engines, engine)]
     inventory = inventory_of(chosen, site.inventory)
-    request, image = as_asked_in(site.content, chosen, request, "")
+    request, image = as_asked_in(site.content, chosen, request, image if is_reference(image) else "")
     choice = choice_of(chosen, inventory, request, own=own_processes(facts))
     request = together(request, facts, choice)
     request = _with_release(site, request, chosen, choice, kernel_name=facts.kernel_name, image=image)

@@ -121,3 +121,26 @@ def test_a_request_has_the_release_of_the_jobs_image(monkeypatch, image, contain
     assert with_release(said, engine, INVENTORY, Choice(), **given) == said
     none = msgspec.structs.replace(INVENTORY, devices=())
     assert with_release(asked, engine, none, Choice(), **given) == asked, "a CPU's figure hangs on none"
+
+
+IMAGE = "paddlepaddle/paddle:2.6.2-gpu-cuda11.7-cudnn8.4-trt8.4"
+
+
+@pytest.mark.parametrize("ask", ["estimate", "fits", "match"])
+def test_engine_and_image_that_are_named_are_those_of_the_estimate(tmp_path, monkeypatch, ask):
+    seen = []
+
+    def with_image(request, engine, *_, image, **__):
+        seen.append((engine.supported_features().name, image))
+        return request
+
+    monkeypatch.setattr("jupyter_paddle_gpu.services.jobs.matching.with_release", with_image)
+    (tmp_path / "a.py").write_text("print(1)")
+    services = Services(Settings(data_folder=tmp_path / "data"))
+    try:
+        source = services.open(tmp_path / "a.py")
+        getattr(services, ask)(source, engine="docker", image=IMAGE)
+        getattr(services, ask)(source)
+    finally:
+        services.close()
+    assert seen == [("docker", IMAGE), ("local", "")]
