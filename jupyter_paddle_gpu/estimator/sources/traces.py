@@ -175,6 +175,7 @@ class Traces:
         timed = {
             **asked,
             "printed": msgspec.to_builtins(facts.printed),
+            "installs": bool(facts.requirements),
             "wall_seconds": limits.wall_seconds,
             "cpu_seconds": limits.cpu_seconds,
             "waiting_seconds": limits.waiting_seconds,

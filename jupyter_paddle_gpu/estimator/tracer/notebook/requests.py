@@ -17,7 +17,7 @@ from ..patches.data.loaders import Loaders
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
-from .beyond import following
+from .beyond import following, late_imports
 from .beyond.code import Counted
 from .cells import behind, outside, programs
 from .cells.helpers import Helpers
@@ -47,6 +47,7 @@ def trace_notebook(request: dict[str, Any]) -> dict[str, Any]:
             `set_to_zero`, `target`. `wall_seconds`, `cpu_seconds` and `waiting_seconds` are the time that it may take
             (`step.deadline`). `training` is the id of the one that is meant, `alone` tells that nothing is wanted of
             those behind it. `files` are texts by path that are read in place of what these files of settings hold.
+            `installs` tells that its cells install packages.
 
     Returns:
         The JSON shape of `estimator.trace.Trace`. Everything that can go wrong in the user's code is in `questions`
@@ -116,7 +117,7 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
         if result["status"] != "needs_input" and not _hides_a_training(result):
-            return _with_paths(result)
+            return _with_paths(late_imports.told(result, request, sites))
         if result["status"] == "needs_input" and not _wants_data(result):
             tried: list[dict[str, Any]] = []
 

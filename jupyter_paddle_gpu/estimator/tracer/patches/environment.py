@@ -13,7 +13,7 @@ import paddle
 
 from .. import call_stack
 from ..eager.compiled import Compiled
-from ..session import Session, current
+from ..session import Session, current, paused
 from ..undecided.absent_data import AbsentData, Unseen
 from . import absent_modules
 from .awaited import Awaited
@@ -150,6 +150,21 @@ def _signature(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+def _exported(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """`paddle.jit.save(...)`: nothing is written; without the shapes of its inputs Paddle exports no layer that no
+    `to_static` stands for."""
+    _nothing(session, original, *args, **kwargs)
+    layer, *more = (*args, *(kwargs[name] for name in ("layer", "path") if name in kwargs))
+    forward = layer.forward if isinstance(layer, paddle.nn.Layer) else None
+    is_bare = inspect.ismethod(forward) and not hasattr(forward, "__wrapped__")
+    if is_bare and len(more) == 1 and kwargs.get("input_spec") is None and paddle.in_dynamic_mode():
+        try:
+            with paused():
+                original(*args, **kwargs)
+        except ValueError as problem:
+            raise session.refused(problem) from None
+
+
 class Exported:
     """A layer's `forward` behind `paddle.jit.to_static`: it runs as written, and has the graph of an export, empty.
 
@@ -226,7 +241,7 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 """Modules of trainers with a `get_path_from_url` of their own."""
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
-    (inspect, "getfile", _file), (paddle, "save", _saved), (paddle, "load", _load), (paddle.jit, "save", _nothing),
+    (inspect, "getfile", _file), (paddle, "save", _saved), (paddle, "load", _load), (paddle.jit, "save", _exported),
     (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _model_saved),
     (paddle.hapi.model.Model, "load", _model_load), (paddle.utils, "run_check", _nothing),
     (paddle.utils.install_check, "run_check", _nothing),

@@ -15,10 +15,11 @@ import numpy as np
 import paddle
 
 from ... import call_stack
-from ...session import Session
+from ...patches.absent_modules import AbsentModules
+from ...session import CUT, SELECTED, SIZES, Session
 from .. import contents
 from ..miscalled import is_miscalled
-from ..sites import STEPS
+from ..sites import STEPS, TRAININGS
 from ..syntax import nodes
 from . import stops
 from .absorbing import is_of_types
@@ -75,7 +76,11 @@ def _trains(tree: tuple[ast.AST, ...], names: set[str]) -> bool:
     run = [part for one in module.body if not isinstance(one, _DEFINES) for part in ast.walk(one)]
     return any(
         isinstance(part, ast.Call)
-        and (part.func.attr in STEPS if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "") in names)
+        and (
+            part.func.attr in STEPS | TRAININGS
+            if isinstance(part.func, ast.Attribute)
+            else getattr(part.func, "id", "") in names
+        )
         for part in run
     )
 
@@ -85,8 +90,8 @@ def is_short(source: str) -> bool:
     return _IS_LONG.search(source) is None and not any(isinstance(node, ast.While) for node in nodes(source))
 
 
-_IS_LONG = re.compile(r"\b(input|sleep|system|subprocess|get_ipython|exit|quit|fit|evaluate|predict)\b")
-"""What of a cell takes long, or is not gone through without its numbers."""
+_IS_LONG = re.compile(r"\b(input|sleep|system|subprocess|get_ipython|exit|quit|fit)\b")
+"""What of a cell takes long."""
 
 
 def _does(source: str) -> bool:
@@ -129,7 +134,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered: who asks
     follows them once more, otherwise.
     """
-    lacks = contents.lacks(problem, sources)
+    lacks = contents.lacks(problem, sources) or _is_of_array(problem, session)
     if lacks or not stops.is_of_notebook(problem, session):
         return lacks
     if session.is_refusal(problem):
@@ -143,6 +148,16 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
     return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))
+
+
+def _is_of_array(problem: BaseException, session: Session) -> bool:
+    """Whether an array of numpy's has no such place, where nothing that is made up tells how many it has."""
+    is_told = isinstance(problem, IndexError) and _OUT_OF_BOUNDS.fullmatch(str(problem)) is not None
+    is_made_up = session.of(AbsentModules).modules or not session.assumed.isdisjoint((SIZES, SELECTED, CUT))
+    return is_told and not is_made_up
+
+
+_OUT_OF_BOUNDS = re.compile(r"index -?\d+ is out of bounds for axis \d+ with size \d+")
 
 
 def given(problem: BaseException) -> list[list[int]]:

@@ -376,7 +376,7 @@ def _length(session: Session, original: Callable[..., Any], loader: Any) -> int:
 def _epoch(session: Session, original: Callable[..., Any], model: Any, *args: Any, **kwargs: Any) -> Any:
     """An epoch of `Model.fit`, or an evaluation; where what is behind it is to be come to, it is the last one."""
     logs, watch = original(model, *args, **kwargs), session.of(StepWatch)
-    if watch.beyond.hastens(watch.runtime.ledger.now):
+    if watch.rest.is_on or watch.beyond.hastens(watch.runtime.ledger.now):
         model.stop_training = True
     return logs
 

@@ -41,7 +41,27 @@ ONE = (
 FIT_ALONE = "def fit():\n" + "".join(f"    {line}\n" for line in ONE.splitlines())
 CELL = "#---\n"
 """Where a notebook's next cell begins."""
+FITTED = (
+    "model = paddle.Model(net)\nmodel.prepare(opt, paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())\n"
+    "model.fit(train, epochs=3, verbose=0)\n"
+)
 FAULTS = {
+    "a row too many of an array": (
+        ONE + CELL + "p = net(paddle.rand([10, 6])).numpy()\nprint(p[10])\n",
+        "IndexError: index 10 is out of bounds for axis 0 with size 10",
+    ),
+    "a picture without its batch, to a model": (
+        FITTED + CELL + "print(model.predict_batch([test.dataset.x[0][:5]]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "behind a model's evaluation": (
+        FITTED + CELL + "model.evaluate(test, verbose=0)\n" + CELL + "net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "an export of no known shape": (
+        ONE + CELL + "paddle.jit.save(net, 'out/net')\n",
+        "ValueError: No valid transformed program for function: forward(input), input_spec: None.",
+    ),
     "an index in the next cell": (ONE + CELL + "print(loss.numpy()[0])\n", "IndexError: too many indices for array"),
     "a shape two cells on": (
         ONE + CELL + "net.eval()\nprint(len(kept))\n" + CELL + "net(paddle.rand([4, 7]))\n",
@@ -168,6 +188,17 @@ FAULTS = {
     ),
 }
 RUNS = {
+    "rows of all that a model predicts": FITTED
+    + CELL
+    + "found = model.predict(test, stack_outputs=True, verbose=0)[0]\nprint(found[43].argmax(), found.shape[0])\n"
+    "print(model.evaluate(test, verbose=0)['acc'], (found.argmax(1) == test.dataset.y[:, 0]).mean())\n",
+    "rows of an evaluation": ONE
+    + CELL
+    + "rows = np.concatenate([net(x).numpy() for x, y in test])\nprint(rows[43], np.array(kept)[39])\n",
+    "exports of known shapes": ONE
+    + CELL
+    + "spec = [paddle.static.InputSpec([None, 6], 'float32')]\npaddle.jit.save(net, 'out/net', spec)\n"
+    "paddle.jit.save(paddle.jit.to_static(net, input_spec=spec), 'out/net')\n",
     "next cells": ONE
     + CELL
     + "paddle.ones([len(kept)]).reshape([40]), kept[39]\n"
