@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shlex
 import sys
@@ -67,8 +68,16 @@ def run(arguments: list[str]) -> int:
             face.close()
 
 
+def _forgive_signs(*, as_json: bool) -> None:
+    """Where the terminal's encoding lacks a sign (GBK has no ✓), it is shown by another one and ends no command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace" if as_json else "replace")
+
+
 def _run(face: TerminalFace, arguments: list[str]) -> int:
     as_json = "--json" in arguments  # errors too, even where the arguments cannot be parsed
+    _forgive_signs(as_json=as_json)
     try:
         return _invoke(face, arguments)
     except PaddleGpuError as error:

@@ -1,5 +1,7 @@
 """An error is one sentence and a next step on standard error, or one JSON object on standard output."""
 
+import json
+
 import pytest
 
 
@@ -73,6 +75,20 @@ def test_an_empty_list_says_what_fills_it(cli, command):
 def test_where_a_job_would_run_is_said_to_each_command(cli, notebook, command):
     ran = cli(command, notebook("print(1)"), "--engine", "nowhere", "--json")
     assert (ran.status, ran.json["code"]) == (2, "unknown_engine")
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "ascii"])
+def test_a_sign_that_the_terminal_lacks_ends_no_command(environment, encoding):
+    import subprocess
+    import sys
+
+    told = {**environment, "PYTHONIOENCODING": encoding, "LANG": "zh_CN.UTF-8"}
+    program = [sys.executable, "-m", "jupyter_paddle_gpu"]
+    done = subprocess.run([*program, "doctor"], capture_output=True, env=told, check=False)
+    assert "jupyter_paddle_gpu" in done.stdout.decode(encoding)
+    assert done.stderr == b""
+    done = subprocess.run([*program, "logs", "no", "--json"], capture_output=True, env=told, check=False)
+    assert "没有" in json.loads(done.stdout.decode(encoding))["message"]
 
 
 def test_a_notebook_of_fifty_megabytes(cli, tmp_path):
