@@ -49,7 +49,7 @@ def test_errors_are_a_sentence_without_a_traceback(kernel):
         ("estimate nothing_here", "nothing_here"),
         ("logs nope", "nope"),
         ("fly", "The commands are estimate, fit, "),
-        ("estimate --batch-size big", "big"),
+        ("estimate --batch-size big", "See `%paddle_gpu estimate --help`."),
         ("estimate 'half", "quotation"),
     ):
         _, _, errors = running.run(f"%paddle_gpu {line}")
