@@ -127,6 +127,8 @@ function Answer(props: {
   );
 }
 
+const SMALL = 'jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures';
+
 /** The number with its range, what it is on, and what it was without what is asked for. */
 function Figure(props: {
   estimate: IEstimate;
@@ -143,6 +145,7 @@ function Figure(props: {
     before !== null && training.own !== estimate && bytes(before) !== bytes(total)
       ? before
       : null;
+  const range = low !== null && high !== null && high > low ? byteRange(low, high) : '';
   return (
     <div className="jp-PaddleGpu-answer">
       {was !== null && (
@@ -158,8 +161,9 @@ function Figure(props: {
           <Muted>{markedName(estimate.device ?? '', estimate.device_checked, trans)}</Muted>
         )}
         <span className="jp-PaddleGpu-row jp-PaddleGpu-wrap jp-PaddleGpu-basis">
-          <span className="jp-PaddleGpu-muted jp-PaddleGpu-small jp-PaddleGpu-figures">
-            {low !== null && high !== null && high > low && <>{byteRange(low, high)} </>}
+          {onDevice && range && <span className={SMALL}>{range} ·</span>}
+          <span className={SMALL}>
+            {!onDevice && range && <>{range} </>}
             {onDevice && (
               <span title={byteRange(onDevice.low ?? 0, onDevice.high ?? 0)}>
                 {trans.__('%1 on a GPU', bytes(onDevice.peak_bytes))}{' '}

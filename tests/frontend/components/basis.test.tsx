@@ -58,6 +58,32 @@ test('what a range rests on is behind its sign', () => {
   );
 });
 
+test('a range and what a GPU would take are two pieces, of which the second may have a line of its own', () => {
+  const estimate = {
+    status: 'ok',
+    evidence: 'trace',
+    questions: [],
+    packages: [],
+    stop: null,
+    target: 'cpu',
+    device: null,
+    peak_bytes: null,
+    allocated_peak_bytes: 2 ** 20,
+    low: 2 ** 20,
+    high: 2 ** 21,
+    breakdown: null,
+    timeline: [],
+    remedies: [],
+    notes: [],
+    seconds: 1
+  };
+  const placement = { on_device: { peak_bytes: 2 ** 29, low: 2 ** 28, high: 2 ** 30 } };
+  const box = draw(<Memory training={training({ estimate, placement })} model={null} />);
+  const pieces = [...box.querySelectorAll('.jp-PaddleGpu-basis > .jp-PaddleGpu-figures')];
+  expect(pieces[0].textContent).toBe('1.00 – 2.00 MiB ·');
+  expect(pieces[1].textContent).toContain('512 MiB on a GPU');
+});
+
 test('an estimate that takes its time says for how long, and can be stopped', () => {
   const stop = jest.fn();
   const under = (since: number) =>
