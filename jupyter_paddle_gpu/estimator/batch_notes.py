@@ -22,6 +22,13 @@ BATCHES = (
         hint="Describe a batch of {own}, or choose the batch size, which the job gets too.",
     ),
     Message(
+        code="read_twice_at_once",
+        text="A loop over the data set {name} is left early and its thread reads on, while the next loop reads as "
+        "well; both change what is in its {attribute}: the reader may stop at any row, and the training then waits for "
+        "good.",
+        hint="Let `__iter__` keep that in a variable of its own, or make the data set anew for each loop.",
+    ),
+    Message(
         code="shapes_differ",
         text="Batches differ in shape: of the next {batches} of the data here there are {shapes} shapes; the "
         "figure is that of the largest.",

@@ -33,7 +33,7 @@ from .. import static_graphs
 from ..environment import DownloadNeeded
 from ..patch import Patch
 from . import followed
-from .ahead import passes
+from .ahead import passes, races
 from .ahead.assumed import made_up
 from .ahead.drawn import largest_drawn
 from .ahead.next_batches import next_of_own
@@ -55,6 +55,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     """What `for batch in loader` goes through, begun in this cell and line."""
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
     static_graphs.check_loader(runtime, loader)
+    races.begin(runtime, loader)
     text = _description(runtime, loader)
     batch: Any = None
     if text is None:
@@ -92,6 +93,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         except GeneratorExit:
             if number + 1 + len(ahead) < count and not watch.is_leaving:
                 loaders.abandoned.append(ahead)
+                races.leave(runtime, loader)
             raise
         finally:
             loaders.begun.pop(id(loader), None)

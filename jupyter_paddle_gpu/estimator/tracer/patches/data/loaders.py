@@ -73,6 +73,8 @@ class Loaders:
     abandoned: list[Any] = field(default_factory=list)
     """Batches held ahead by loaders that nobody reads to the end: their reading threads wait for room for good."""
 
+    still_read: set[int] = field(default_factory=set)
+    """Data sets of loops that were left early: a thread goes on reading them."""
     reads: dict[int, InStep] = field(default_factory=dict)
     """By loader that was gone through: how it was read last."""
     in_step: list[tuple[int, int]] = field(default_factory=list)
