@@ -31,6 +31,13 @@ DISTRIBUTIONS: dict[str, str] = {
 }  # fmt: skip
 """Distribution by module, where a name alone might be read as a file of the notebook's own or differs. From memory:
 that 25 of these names exist on PyPI was looked up, which modules their wheels hold was not."""
+GONE: dict[str, str] = {
+    "asynchat": "pyasynchat", "asyncore": "pyasyncore", "audioop": "audioop-lts", "cgi": "legacy-cgi", "cgitb":
+    "legacy-cgi", "distutils": "setuptools", "imp": "zombie-imp", "pipes": "standard-pipes", "pkg_resources":
+    "setuptools==80.9.0", "telnetlib": "standard-telnetlib",
+}  # fmt: skip
+"""What brings back modules that Python had before 3.12 or 3.13, and setuptools before its release 82; under their own
+names PyPI has nothing or something else."""
 NAMESAKES = frozenset((
     "akshare", "albumentations", "catboost", "colorlog", "decord", "deepxde", "easydict", "editdistance", "einops",
     "gensim", "gymnasium", "h5py", "imageio", "imgaug", "inflect", "jieba", "joblib", "jsonlines", "librosa",
@@ -48,7 +55,8 @@ NAMESAKES = frozenset((
 def package(module: str) -> str | None:
     """The name to install a module by; None where it may as well be a file of the notebook's own."""
     top = module.partition(".")[0]
-    return DISTRIBUTIONS.get(module) or DISTRIBUTIONS.get(top) or (top if top in NAMESAKES else None)
+    found = DISTRIBUTIONS.get(module) or DISTRIBUTIONS.get(top) or GONE.get(top)
+    return found or (top if top in NAMESAKES else None)
 
 
 def names(modules: str) -> str:

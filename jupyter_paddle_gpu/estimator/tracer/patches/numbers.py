@@ -35,5 +35,7 @@ def patches() -> Iterator[Patch]:
         yield Patch(module, "choice", drawn_sizes.choice)
         yield Patch(module, "randint", drawn_sizes.randint)
         yield Patch(module, "shuffle", drawn_sizes.shuffle)
+    yield Patch(random, "randrange", drawn_sizes.randrange)
+    yield from (Patch(random, name, drawn_sizes.choices) for name in ("choices", "sample"))
     yield Patch(np.random, "permutation", drawn_sizes.permutation)
     yield from (Patch(np, name, of_list) for name in LISTED)

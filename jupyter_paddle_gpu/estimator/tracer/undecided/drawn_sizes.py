@@ -14,6 +14,7 @@ is drawn while a layer is called is the largest, too. One from 0 on is a place o
 from __future__ import annotations
 
 import contextlib
+import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -62,22 +63,42 @@ class DrawnSizes:
 
 
 def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
-    """`random.choice(sizes)`, `numpy.random.choice(sizes)`, `numpy.random.choice(count)`."""
+    """`random.choice(sizes)`, `numpy.random.choice(sizes)`, `numpy.random.choice(count)`, one of several alone."""
     if is_unknown(kwargs.get("p")):  # what a model says of each: one of them all the same
         kwargs = {name: value for name, value in kwargs.items() if name != "p"}
-    if _is_open(given) or args or kwargs or not session.of(DrawnSizes).are_largest:
+    if _is_open(given) or not session.of(DrawnSizes).are_largest:
         return Unseen(given) if _is_open(given) else original(given, *args, **kwargs)
-    if isinstance(given, int):
-        return given - 1
+    count, chances = kwargs.get("size", args[0] if args else None), kwargs.get("p")
+    if len(args) > 1 or not kwargs.keys() <= {"size", "replace", "p"} or count not in (None, 1, (1,), [1]):
+        return original(given, *args, **kwargs)
+    values = list(range(given)) if isinstance(given, int) else given
+    if chances is not None and len(chances) == len(values):
+        values = [one for one, chance in zip(values, chances, strict=True) if chance > 0]
+    largest = _largest(values)
+    if largest is None:
+        return original(given, *args, **kwargs)
+    return largest if count is None else np.array([largest])
+
+
+def choices(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
+    """`random.choices(sizes)` and `random.sample(sizes, 1)`, where one is drawn."""
+    count = kwargs.get("k", 1 if original.__name__ == "choices" else args[0] if args else None)
+    is_one = session.of(DrawnSizes).are_largest and count == 1 and not _is_open(given)
+    largest = _largest(given) if is_one else None
+    return original(given, *args, **kwargs) if largest is None else [largest]
+
+
+def _largest(given: Any) -> Any:
+    """Of numbers, or of pairs of sides; None: these are none."""
     if not isinstance(given, (Sequence, np.ndarray)) or not len(given):
-        return original(given)
+        return None
     values = list(given)
     if all(isinstance(one, (int, float, np.number)) for one in values):
         return max(values)
     try:
         return max(values, key=_area)
     except TypeError:  # no sizes
-        return original(given)
+        return None
 
 
 def shuffle(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> None:
@@ -144,3 +165,19 @@ def randint(session: Session, original: Callable[..., Any], low: Any, high: Any 
         session.note("sizes_drawn")
     top = low if high is None else high
     return type(drawn)(top if is_pythons else top - 1)
+
+
+def randrange(session: Session, original: Callable[..., Any], *bounds: Any, **kw: Any) -> Any:
+    """`random.randrange(320, 640, 32)`: the last of them."""
+    if _is_open(*bounds):
+        return Unseen(next(one for one in bounds if isinstance(one, Unseen)))
+    drawn = original(*bounds, **kw)
+    return range(*bounds)[-1] if session.of(DrawnSizes).are_largest and not kw and type(drawn) is int else drawn
+
+
+def factor(session: Session, drawn: Any, low: float, high: float) -> Any:
+    """A number drawn from between two above nought, `uniform(0.5, 2)`, which itself is never the upper one; from nought
+    on it is a chance (`uniform(0, 1) < ratio`), or a place."""
+    if not session.of(DrawnSizes).are_largest or not 0 < low < high:
+        return drawn
+    return math.nextafter(high, low) if type(drawn) is float else drawn

@@ -20,6 +20,7 @@ from ..session import Session, current, paused
 from ..step.layers import LayerPaths
 from ..step.steps import StepWatch
 from . import unknowns
+from .drawn_sizes import factor
 
 _TRAINING = frozenset(("backward", "minimize", "train_batch"))
 """Names in code that holds a training step."""
@@ -81,8 +82,10 @@ def goes_both_ways(value: Value) -> bool:
 def _drawing(bounds: Bounds) -> Callable[..., Any]:
     def draw(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         found = original(*args, **kwargs)
-        if type(found) is not float or not decide(sys._getframe(2)):  # behind the patch's own frame
+        if type(found) is not float:
             return found
+        if not decide(sys._getframe(2)):  # behind the patch's own frame
+            return factor(session, found, *bounds(*args, **kwargs))
         return Draw(found).within(*bounds(*args, **kwargs))
 
     return draw

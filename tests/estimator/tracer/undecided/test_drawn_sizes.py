@@ -34,6 +34,13 @@ DRAWN = {
     "choice of a number": "sizes[np.random.choice(len(sizes))]",
     "python's number": "8 * random.randint(2, 8)",
     "numpy's number": "8 * np.random.randint(2, 9)",
+    "python's range": "random.randrange(16, 65, 8)",
+    "python's choices": "random.choices(sizes)[0]",
+    "python's sample": "random.sample(sizes, 1)[0]",
+    "numpy's choice of one": "int(np.random.choice(sizes, 1)[0])",
+    "numpy's choice by chances": "int(np.random.choice(sizes + [99], p=[1 / 7] * 7 + [0]))",
+    "python's factor": "round(64 * random.uniform(0.25, 1))",
+    "numpy's factor": "round(64 * np.random.uniform(low=0.25, high=1))",
     "pairs": "random.choice([(side, side) for side in sizes])[0]",
 }
 SOURCES = {
