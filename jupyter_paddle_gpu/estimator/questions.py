@@ -104,6 +104,12 @@ QUESTIONS: dict[str, Message] = {
             text="The cell fails when it is run up to the first training step: {error}: {message}",
             hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",
         ),
+        Message(
+            code="ends_itself",
+            text="The program ends itself before its first training step, with exit status {message}. It says last: "
+            "{said}",
+            hint="Correct what it says there, and estimate again.",
+        ),
     )
 }
 """Sentences of the tracer's questions by the code of their reason."""

@@ -325,7 +325,7 @@ NOTES: dict[str, Message] = {
 """Sentences of the tracer's notes by code; those on a single what-if stand in its declaration."""
 KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kept)
 """Notes of a trace whose step is not the one that was asked for."""
-UNTRACEABLE = frozenset(("cell_failed",))
+UNTRACEABLE = frozenset(("cell_failed", "ends_itself"))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
 _SIZED = frozenset((MORE_ELSEWHERE, WAITS, *(message.code for message in LEFT_BEHIND)))

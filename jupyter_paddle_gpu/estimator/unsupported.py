@@ -7,7 +7,7 @@ import msgspec
 from ..domain.messages import Message
 from . import packages
 from .trace import Trace, TracedQuestion
-from .translate import question
+from .translate import UNTRACEABLE, question
 
 UNSUPPORTED = Message(
     code="unsupported",
@@ -40,7 +40,7 @@ def obstacles(trace: Trace) -> tuple[Message, ...]:
 def _told(one: TracedQuestion, *, without_data: bool) -> Message:
     asked_for = question(one)
     why = msgspec.structs.replace(asked_for.why, hint="")
-    hint = _FOR_WANT_OF_DATA if without_data and one.why == "cell_failed" else asked_for.why.hint
+    hint = _FOR_WANT_OF_DATA if without_data and one.why in UNTRACEABLE else asked_for.why.hint
     params = {**why.params, "why": why}
     if asked_for.where is None:
         return msgspec.structs.replace(_SOMEWHERE, hint=hint, params=params)

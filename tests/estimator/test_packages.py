@@ -35,6 +35,8 @@ LOOP = """for step in range(9):
         ("yaml", "PyYAML"),
         ("pandas", "pandas"),
         ("ppdet.engine", "paddledet"),
+        ("distutils.util", "setuptools"),
+        ("imp", "zombie-imp"),
         ("utils", None),
         ("my_helpers.layers", None),
     ],

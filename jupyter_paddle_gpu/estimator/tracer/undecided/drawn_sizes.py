@@ -46,20 +46,20 @@ VALUES = 1 << 12
 
 
 class DrawnSizes:
-    """Whether draws give their largest now, and whether a factor was drawn."""
+    """Whether draws give their largest now, those between two numbers as well, and whether a factor was drawn."""
 
     def __init__(self) -> None:
-        self.are_largest = self.has_factors = False
+        self.are_largest = self.has_factors = self.are_uniform_largest = self.has_uniform = False
 
     @contextlib.contextmanager
-    def largest(self) -> Iterator[None]:
+    def largest(self, *, of_uniform: bool = False) -> Iterator[None]:
         """For a while they do; random states are then as they were."""
         with states_kept():
-            self.are_largest = True
+            self.are_largest, self.are_uniform_largest, self.has_uniform = True, of_uniform, False
             try:
                 yield
             finally:
-                self.are_largest = False
+                self.are_largest = self.are_uniform_largest = False
 
 
 def choice(session: Session, original: Callable[..., Any], given: Any, *args: Any, **kwargs: Any) -> Any:
@@ -175,9 +175,11 @@ def randrange(session: Session, original: Callable[..., Any], *bounds: Any, **kw
     return range(*bounds)[-1] if session.of(DrawnSizes).are_largest and not kw and type(drawn) is int else drawn
 
 
-def factor(session: Session, drawn: Any, low: float, high: float) -> Any:
+def factor(session: Session, drawn: float, low: float, high: float) -> float:
     """A number drawn from between two above nought, `uniform(0.5, 2)`, which itself is never the upper one; from nought
     on it is a chance (`uniform(0, 1) < ratio`), or a place."""
-    if not session.of(DrawnSizes).are_largest or not 0 < low < high:
+    sizes = session.of(DrawnSizes)
+    if not sizes.are_largest or not 0 < low < high:
         return drawn
-    return math.nextafter(high, low) if type(drawn) is float else drawn
+    sizes.has_uniform = True
+    return math.nextafter(high, low) if sizes.are_uniform_largest else drawn

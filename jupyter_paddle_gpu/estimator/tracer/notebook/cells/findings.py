@@ -190,6 +190,7 @@ class Findings:
         if (handled := outside.behind_exit(problem)) is not None:
             self.ended(cell, handled)
             return
+        params = {"error": type(problem).__name__, "message": said(problem)}
         match refused(problem):
             case "network", target:
                 self._ask(cell, problem, "download", {"url": address(problem) or target})
@@ -201,8 +202,9 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if operator := stops.only_on_gpus(problem, self._session):
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
+            case _ if isinstance(problem, SystemExit) and (last := self._session.of(outside.Spoken).last):
+                self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:
-                params = {"error": type(problem).__name__, "message": said(problem)}
                 self._fail(cell, problem, "cell_failed", params)
 
     def ask_absent(self) -> None:

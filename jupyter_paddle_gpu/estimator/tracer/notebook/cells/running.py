@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import contextlib
 import functools
 import gc
 import inspect
-import io
 import linecache
 import sys
 import types
@@ -211,7 +209,7 @@ class CellRun:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             tree = self._rewritten(source, name, cell["index"])
-            with contextlib.redirect_stdout(io.StringIO()):
+            with outside.heard(self._session):
                 self._execute(cell, tree, namespace)
         except BaseException as problem:
             self._stopped(cell, problem)

@@ -26,11 +26,9 @@ def largest_drawn(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
     is_plain, drawn = collate is default_collate_fn and size != 1, runtime.of(DrawnSizes)
     if is_plain and not drawn.has_factors:
         return batch
-    try:
-        with drawn.largest():
-            largest = made(runtime, collated(runtime, loader, size))
-    except Exception:  # the largest of all together may be none that the program draws
-        largest = batch
+    largest = _with_largest(runtime, loader, size, batch)
+    if drawn.has_uniform and not is_plain:
+        largest = _with_largest(runtime, loader, size, largest, of_uniform=True)
     if drawn.has_factors and _is_filled_more(batch, largest):
         batch = largest
     if is_plain:
@@ -39,6 +37,17 @@ def largest_drawn(runtime: Tensors, loader: Any, size: int, batch: Any) -> Any:
         return of_mean(runtime, loader, size, largest_of_next(runtime, loader, size, batch))
     runtime.note("sizes_drawn")
     return largest
+
+
+def _with_largest(runtime: Tensors, loader: Any, size: int, batch: Any, *, of_uniform: bool = False) -> Any:
+    """A batch in which draws are the largest; the one that there is where that is none, or where the largest of numbers
+    between two others make none that is larger: they move boxes and colors as well."""
+    try:
+        with runtime.of(DrawnSizes).largest(of_uniform=of_uniform):
+            largest = made(runtime, collated(runtime, loader, size))
+    except Exception:  # the largest of all together may be none that the program draws
+        return batch
+    return batch if of_uniform and bytes_of(runtime, largest) <= bytes_of(runtime, batch) else largest
 
 
 def _is_drawn(runtime: Tensors, loader: Any, size: int, batch: Any, largest: Any) -> bool:
