@@ -1,5 +1,5 @@
 """Lines of a shell: the programs of Python that one starts, also behind `nohup`, `time` or `nice`, by `-m`, in a `for`
-loop, or through a script of the shell beside the notebook (`bash run.sh`)."""
+loop, or through a script of the shell beside the notebook (`bash run.sh`) or a target of `make`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import itertools
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
 from ..domain.notebooks import Command
+from . import makefiles
 
 LAUNCHER = "paddle.distributed.launch"
 OTHER_LAUNCHERS: tuple[tuple[str, ...], ...] = (
@@ -24,7 +25,7 @@ OTHER_LAUNCHERS: tuple[tuple[str, ...], ...] = (
 """Launchers of PyTorch's trainings, by their first words."""
 MAX_DEPTH, MAX_BYTES, MAX_ROUNDS = 3, 100_000, 50
 """Scripts of the shell that start each other, and bytes of one, that are read; rounds of its loops."""
-_PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$")
+_PYTHON = re.compile(r"(?:\S*/)?python[\d.]*w?$|\{sys\.executable\}$")
 _SHELL = re.compile(r"(?:\S*/)?(?:bash|sh|zsh|source|\.)$")
 _INTERPRETER_OPTION_WITH_VALUE = frozenset({"-W", "-X"})
 _WRAPPERS = {
@@ -34,6 +35,7 @@ _WRAPPERS = {
 _WRAPPER_OPTION_WITH_VALUE = frozenset({"-n", "-c", "-k", "-s", "-u", "-o", "-e", "-i"})
 _CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_ALL_ARGUMENTS = re.compile(r"\"\$[@*]\"|\"\$\{[@*]\}\"|\$[@*]|\$\{[@*]\}")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)(?::?-([^}]*))?\})")
 
 _SEQUENCE = re.compile(r"\$\(seq (\d+)(?: (\d+))?\)|\{(\d+)\.\.(\d+)\}")
@@ -50,14 +52,20 @@ Kind = Literal["python", "launch", "module"]
 
 
 class Flow:
-    """Variables and loops of a shell, as far as its lines were read."""
+    """Variables and loops of a shell, as far as its lines were read.
 
-    def __init__(self) -> None:
-        self._values: dict[str, str] = {}
+    Args:
+        arguments: what its script was given.
+    """
+
+    def __init__(self, arguments: Sequence[str] = ()) -> None:
+        self._arguments = shlex.join(arguments)
+        self._values = {str(number): one for number, one in enumerate(arguments, 1)}
         self._loops: list[list[dict[str, str]]] = []
 
     def texts(self, part: str) -> list[str]:
         """What a command comes to, once for each round of the loops that it stands in; nothing for what steers them."""
+        part = _ALL_ARGUMENTS.sub(lambda _: self._arguments, part)
         first, _, rest = part.strip().partition(" ")
         if first in _BEFORE_A_COMMAND:
             return self.texts(rest)
@@ -137,14 +145,27 @@ class Shell:
                 inside = str(Path(inside) / words[1])
                 yield Command(kind="folder", cell=cell, line=line, path=words[1])
             elif (script := _script_of_a_shell(words)) is not None:
-                yield from self._of_script(script, inside, cell, line, depth + 1)
+                yield from self._of_script(script[0], Flow(script[1:]), inside, cell, line, depth + 1)
+            elif words[:1] == ["make"]:
+                yield from self._made(words[1:], inside, cell, line, depth + 1)
             elif (found := self._program(words, inside)) is not None:
                 kind, path, arguments = found
                 yield Command(kind=kind, cell=cell, line=line, path=path, arguments=tuple(arguments), folder=inside)
 
-    def _of_script(self, path: str, inside: str, cell: int, line: int, depth: int) -> Iterator[Command]:
-        """What a script of the shell runs, with the values of its own variables."""
-        flow = Flow()
+    def _made(self, words: list[str], inside: str, cell: int, line: int, depth: int) -> Iterator[Command]:
+        """What `make` runs: each line in a shell of its own."""
+        folder, file, targets, values = makefiles.asked(words)
+        inside = str(Path(inside) / folder) if folder else inside
+        read = (self._lines(Path(inside) / name) for name in ([file] if file else makefiles.NAMES))
+        text = next(filter(None, read), []) if depth <= MAX_DEPTH else []
+        for step in makefiles.recipe("\n".join(text), targets, values):
+            found = self._commands(step, cell, line, inside, depth, Flow())
+            yield from (one for one in found if one.kind != "folder")
+
+    def _of_script(  # noqa: PLR0917
+        self, path: str, flow: Flow, inside: str, cell: int, line: int, depth: int
+    ) -> Iterator[Command]:
+        """What a script of the shell runs, with the values of its own variables and of its arguments."""
         for text in self._lines(Path(inside) / path) if depth <= MAX_DEPTH else ():
             for one in self._commands(text, cell, line, inside, depth, flow):
                 if one.kind == "folder":
@@ -262,9 +283,9 @@ def _launched(words: list[str]) -> tuple[Kind, str, list[str]] | None:
     return None if at is None else ("launch", words[at], words[at + 1 :])
 
 
-def _script_of_a_shell(words: list[str]) -> str | None:
-    """The file of `bash run.sh`, `source run.sh`, `./run.sh`."""
+def _script_of_a_shell(words: list[str]) -> list[str] | None:
+    """The file of `bash run.sh 8`, `source run.sh`, `./run.sh`, and what it is given."""
     if words and words[0].endswith(".sh"):
-        return words[0]
-    rest = [word for word in words[1:] if not word.startswith("-")]
-    return rest[0] if words and _SHELL.match(words[0]) and rest and rest[0].endswith(".sh") else None
+        return words
+    rest = list(itertools.dropwhile(lambda word: word.startswith("-"), words[1:]))
+    return rest if words and _SHELL.match(words[0]) and rest and rest[0].endswith(".sh") else None

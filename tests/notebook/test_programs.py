@@ -150,6 +150,47 @@ def test_scripts_of_a_shell_and_modules_are_read(tmp_path: Path) -> None:
     assert facts.loop == "custom"
 
 
+MAKEFILE = """SIZE ?= 7
+WIDTH := 3$(ZERO)
+ZERO = 0
+.PHONY: all train
+all: data train
+data:
+\t@python fetch.py
+train: ; @echo begin
+\t-CUDA_VISIBLE_DEVICES=0 python train.py -b $(SIZE) \\
+\t  -w ${WIDTH}
+\tcd src && python -m other
+"""
+GIVEN = 'set -e\nSIZE=${1:-10}\npython train.py -b $SIZE "${@}"\npython train.py -w $2\n'
+MADE = ("train.py", "-b", "7", "-w", "30")
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("!bash given.sh 20 30", [("train.py", "-b", "20", "20", "30"), ("train.py", "-w", "30")]),
+        ("!./given.sh", [("train.py", "-b", "10"), ("train.py", "-w", "$2")]),
+        ("!make", [("fetch.py",), MADE]),
+        ("!make train SIZE=9", [(*MADE[:2], "9", *MADE[3:])]),
+        ("!cd .. && make -C work data", [("fetch.py",)]),
+        ("!make -f Makefile nothing", []),
+        ("!{sys.executable} train.py -b 2", [("train.py", "-b", "2")]),
+    ],
+)
+def test_what_a_script_is_given_and_what_make_runs(
+    tmp_path: Path, source: str, expected: list[tuple[str, ...]]
+) -> None:
+    """`!bash run.sh 20` was estimated with the script's own 10, of `!make train` nothing was seen."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "Makefile").write_text(MAKEFILE)
+    (tmp_path / "work" / "given.sh").write_text(GIVEN)
+    cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}
+    facts = inspect_notebook(parse_notebook(content, tmp_path / "work" / "a.ipynb"))
+    assert [(one.path, *one.arguments) for one in facts.commands if one.kind == "python"] == expected
+
+
 @pytest.mark.parametrize(
     "source",
     [
