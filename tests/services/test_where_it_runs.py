@@ -60,6 +60,14 @@ def test_the_number_is_of_where_the_job_would_run(tmp_path: Path, subtests: Any)
             text = EstimateView(estimate, placement).html(Speech("en"))
             assert "on the CPU" in text
             assert "on a GPU (between" in text
+        with subtests.test("of another training than the largest: the device's is told as the largest one's"):
+            larger = TRAINING.replace("Linear(8, 2)", "Sequential(paddle.nn.Linear(8, 900), paddle.nn.Linear(900, 2))")
+            cells = [{**cell, "source": text, "id": name} for name, text in (("a", TRAINING), ("b", larger))]
+            two = services.open("two.ipynb", {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells})
+            for training, is_told in (("1", True), ("2", False)):
+                matched = services.match(two, EstimateRequest(training=training))
+                text = EstimateView(matched.estimate, matched.placement).html(Speech("en"))
+                assert (") for Sequential, which needs most" in text) == is_told
         with subtests.test("its job carries the same number"):
             assert specify(services.desk(), source, Submission()).estimated_peak_bytes == estimate.peak_bytes
         with subtests.test("a device that is named is meant"):

@@ -113,8 +113,13 @@ class EstimateView(View):
 
     def _second(self, say: Speech) -> str:
         """What it takes on a GPU, where the answer is of the CPU; empty where nobody looked."""
-        other = None if self.placement is None else self.placement.on_device
-        return "" if other is None else _on_device(other, None, say)
+        placement = self.placement
+        if placement is None or placement.on_device is None:
+            return ""
+        figure = _on_device(placement.on_device, None, say)
+        most = next((one.params["model"] for one in placement.decision.notes if one.code == "decided_by_most"), None)
+        # What a job takes is that of the training that needs most, whichever one is shown.
+        return figure if most is None else say("{figure} for {model}, which needs most", figure=figure, model=str(most))
 
     def _parts(self, say: Speech) -> list[tuple[str, int, float]]:
         breakdown = self.data.breakdown
