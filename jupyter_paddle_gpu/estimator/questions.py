@@ -55,6 +55,16 @@ QUESTIONS: dict[str, Message] = {
             hint="Give the number that it has with the data.",
         ),
         Message(
+            code="choice_unseen",
+            text="{name} stands in a file that is not on this machine, and what is trained hangs on it.",
+            hint="Give the text that stands there.",
+        ),
+        Message(
+            code="list_unseen",
+            text="{name} is a list in a file that is not on this machine, and layers are made of it.",
+            hint="Give the list, as [64, 64].",
+        ),
+        Message(
             code="length_unseen",
             text="How many entries the data has is not known: it is not on this machine.",
             hint="Give their number.",

@@ -7,7 +7,7 @@ import argparse
 import ast
 import os
 import re
-from typing import Any, Dict, List, Set
+from typing import Any, Dict, List, Optional, Set
 
 
 class Binder(ast.NodeTransformer):
@@ -111,7 +111,30 @@ class Binder(ast.NodeTransformer):
         return made if person.is_asked else self._constant(name, value)
 
     def _constant(self, name: str, place: ast.AST) -> ast.expr:
-        return ast.copy_location(ast.Constant(value=self._values[name], kind=None), place)
+        value = self._values[name]
+        found = None if isinstance(getattr(place, "value", None), str) else _listed(value)
+        return _placed(ast.Constant(value=value, kind=None) if found is None else found, place)
+
+
+def _placed(made: ast.expr, place: ast.AST) -> ast.expr:
+    for part in ast.walk(made):
+        ast.copy_location(part, place)
+    return made
+
+
+_PARTS = (ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub, ast.Load)
+
+
+def _listed(value: Any) -> Optional[ast.expr]:
+    """An answer that is written as a list (`[64, 64]`) as one, as the estimate has it; None for any other."""
+    if not isinstance(value, str) or value.strip()[:1] not in {"[", "("}:
+        return None
+    try:
+        made = ast.parse(value.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    is_list = isinstance(made, (ast.List, ast.Tuple)) and all(isinstance(one, _PARTS) for one in ast.walk(made))
+    return made if is_list else None
 
 
 def _reads_variable(node: ast.AST, name: str) -> bool:

@@ -18,11 +18,11 @@ import numpy as np
 
 from .. import call_stack
 from ..session import current
-from . import made_up, running_code, variants
+from . import asking, made_up, settings, variants
 from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
-from .needs import Kind, Need, NeededError, Why, default_of, first_name, is_tensor, type_of, with_default
-from .running_code import TRAINING, frames, is_trained_on, layer_asks, makes_a_layer, paddle_asks, place, writes_text
+from .needs import LENGTH, Need, NeededError, Why, first_name, with_default
+from .running_code import TRAINING, frames, writes_text
 from .unknowns import UnknownArray, UnknownInt
 
 EPOCH = 64
@@ -178,10 +178,9 @@ def _names(names: Mapping[str, Any], value: Any) -> Iterator[str]:
     return (name for name, bound in names.items() if bound is value and name != "self" and not name.startswith("_"))
 
 
+_TRAINS = TRAINING | {"fit"}
 _CALLED = "()"
 """The label of what a call gives."""
-LENGTH = "length"
-"""The label of how long data is: a number, however it is used."""
 
 
 class Unseen(Arithmetic):
@@ -214,9 +213,12 @@ class Unseen(Arithmetic):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        if name in TRAINING and (session := current()) is not None:
-            session.of(AbsentData).is_trained = True
-        variant = variants.present()
+        session, variant = current(), variants.present()
+        if session is not None and name in _TRAINS:
+            asking.ask_chosen(session.of(AbsentData), self, trains=name in TRAINING)
+        if name == "keys" and variant is None and (parts := settings.taken(sys._getframe(1))) is not None:
+            self.__dict__["_defaults"] = parts
+            return lambda: list(parts)
         if variant is not None and name in made_up.PICTURE | made_up.ARRAY:
             return made_up.method(variant, name, self._converted if name == "astype" else self, self.__dict__["_dtype"])
         if variant is not None and name == made_up.COLUMN:
@@ -246,13 +248,14 @@ class Unseen(Arithmetic):
     def _part(self, label: str, index: Any = None) -> Any:
         """A part of it; its answer, where one is given."""
         part, session = Unseen(self, label=label, index=index), current()
+        with_default(part, self.__dict__.get("_defaults", {}).get(label))
         data = session.of(AbsentData) if session is not None else None
         if data is not None and self.__dict__["_of"] is None and "_first_name" not in self.__dict__:
             self.__dict__["_first_name"] = next(_names(data.namespace, self), "")
         if data is None or not label or not any(name.endswith(f"_{label}") for name in data.answers):
             return part
-        answer = data.answers.get(data.part_name(part))
-        return answer if isinstance(answer, (int, float)) else part
+        answer = settings.answer(data.answers.get(data.part_name(part)))
+        return part if answer is None else answer
 
     def __setattr__(self, name: str, value: Any) -> None:
         return None
@@ -265,6 +268,8 @@ class Unseen(Arithmetic):
             return UnknownInt(0)
         if self.__dict__["_label"] == "get" and args and isinstance(args[0], str):
             return with_default(self.__dict__["_of"][args[0]], *args[1:])
+        if self.__dict__["_label"] in settings.SAME and not args and variants.present() is None:
+            return self.__dict__["_of"]
         return Unseen(self, label=_CALLED)
 
     def __repr__(self) -> str:
@@ -275,7 +280,7 @@ class Unseen(Arithmetic):
     def __format__(self, spec: str) -> str:
         if writes_text(sys._getframe(1)):
             self._needs("number_unseen", is_asked=False)
-        return repr(self)
+        return "1" if settings.is_in_format(sys._getframe(1)) else repr(self)
 
     def __hash__(self) -> int:
         return id(self)
@@ -334,8 +339,13 @@ class Unseen(Arithmetic):
     def __fspath__(self) -> str:
         return self._needs("number_unseen", is_asked=False)  # no number stands for a path
 
-    def _not_known(self) -> Unseen:
-        return Unseen(self, label=COMPUTED)
+    def _not_known(self, against: Any = None) -> Unseen:
+        made = Unseen(self, label=COMPUTED)
+        made.__dict__["_against"] = against if isinstance(against, str) else None
+        return made
+
+    def _factor(self) -> float | None:
+        return 1.0 if variants.present() is None and asking.is_setting(self) else None
 
     def _answer(self) -> int | float | None:
         session = current()
@@ -358,37 +368,16 @@ class Unseen(Arithmetic):
         session = current()
         if session is None:
             raise NeededError(Need("", "value", why, None, None, is_of_step=False))
-        data = session.of(AbsentData)
-        name = data.name_of(self)
-        if why == "batch_unseen" and paddle_asks():
-            why = "tensor_unseen"  # an operator goes through what it was given
-        kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
-        if why == "number_unseen":
-            part = data.part_name(self)
-            counts, name = counts and bool(part) and self.__dict__["_label"] != LENGTH, part or name
-        elif why == "length_unseen" and name:
-            name = f"len_{name}"
-        is_shape = why == "length_unseen" and self.__dict__["_label"] == "shape" and paddle_asks()
-        is_index = why == "number_unseen" and data.is_lazy and is_tensor(self) and paddle_asks()
-        if kind == "value" and data.is_lazy and (is_shape or is_index or layer_asks()):
-            kind, why, name = "batch", "tensor_unseen", data.name_of(self)
-        is_of_step = makes_a_layer(counts=counts) if kind == "value" else is_trained_on() and not data.wants_numbers
-        is_of_step = is_of_step and is_asked and not self.__dict__["_is_asked"] and variants.present() is None
-        sizes = running_code.sized(self) if kind == "value" and is_of_step else ""
-        need = Need(
-            name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(self),
-            default=default_of(self),
-        )  # fmt: skip
-        raise NeededError(data.need(need))
+        raise NeededError(asking.need_of(self, session.of(AbsentData), why, is_asked=is_asked, counts=counts))
 
 
 for _name in ("__index__", "__int__", "__round__"):
     setattr(Unseen, _name, lambda self, *_: self._whole())
 
 
-def unseen_length(name: str) -> Unseen:
+def unseen_length(name: str, of: Any = None) -> Unseen:
     """How long data is that is not here."""
-    return Unseen(label=LENGTH, name=name)
+    return Unseen(of if asking.is_setting(of) else None, label=LENGTH, name=name)
 
 
 def is_unseen(value: Any) -> bool:

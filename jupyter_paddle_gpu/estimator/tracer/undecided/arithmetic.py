@@ -30,8 +30,12 @@ class Arithmetic:
         """What a condition by it comes to."""
 
     @abstractmethod
-    def _not_known(self) -> Arithmetic:
-        """What is computed from it."""
+    def _not_known(self, against: Any = None) -> Arithmetic:
+        """What is computed from it; `against` a text that it was compared with."""
+
+    @abstractmethod
+    def _factor(self) -> float | None:
+        """A number that stands for it beside a tensor, where it sizes nothing: a setting."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[Any]:
@@ -41,8 +45,8 @@ class Arithmetic:
         answer = self._answer()
         return self._decided() if answer is None else bool(answer)
 
-    def __contains__(self, _: Any) -> bool:
-        return self._decided()
+    def __contains__(self, one: Any) -> bool:
+        return self._not_known(one)._decided()
 
     def __add__(self, other: Any) -> Any:
         # `words + [0] * 5` is a list while samples are made up.
@@ -63,8 +67,10 @@ def _computed(name: str, *, is_reflected: bool = False) -> Any:
 
     def method(self: Arithmetic, *others: Any) -> Any:
         answer = self._answer()
+        if answer is None and others and isinstance(others[0], paddle.Tensor):
+            answer = self._factor()
         if answer is None:
-            return self._not_known()
+            return self._not_known(*others[:1])
         return compute(*others, answer) if is_reflected else compute(answer, *others)
 
     return method

@@ -8,7 +8,12 @@ from typing import Any, Literal
 from .arithmetic import COMPUTED
 
 Kind = Literal["batch", "value"]
-Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen"]
+Why = Literal["batch_unseen", "tensor_unseen", "number_unseen", "length_unseen", "choice_unseen", "list_unseen"]
+CHOSEN = frozenset(("choice_unseen", "list_unseen"))
+"""Texts by which a program chooses, and lists by which it makes layers: they stand in settings, and are asked for where
+what was chosen or made is needed."""
+LENGTH = "length"
+"""The label of how long data is: a number, however it is used."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,10 @@ class Need:
     """The type of its numbers, where the program says it: `np.array(rows, dtype="float32")`."""
     default: int | None = None
     """What the program takes where data does not tell it: `config.get("width", 64)`."""
+    key: str = ""
+    """What a setting is called in its file: `opt` of `config["opt"]`."""
+    options: tuple[str, ...] = ()
+    """Texts that the program knows, of which a setting is one."""
 
 
 def type_of(value: Any) -> str:

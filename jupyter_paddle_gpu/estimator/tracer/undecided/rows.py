@@ -18,9 +18,10 @@ import numpy as np
 
 from ..session import current
 from . import variants
-from .absent_data import LENGTH, AbsentData, Unseen, is_unseen
+from .absent_data import AbsentData, Unseen, is_unseen
 from .arithmetic import COMPUTED
 from .made_up import OpenShape
+from .needs import LENGTH
 from .running_code import assigned, is_trained_on
 from .unknowns import UnknownArray, UnknownFloat, UnknownInt, plain, unknown
 

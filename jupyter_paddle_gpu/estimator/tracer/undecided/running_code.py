@@ -128,7 +128,7 @@ def paddle_asks() -> bool:
 def makes_a_layer(*, counts: bool) -> bool:
     """Whether what is needed is needed for a layer: by Paddle, by a library's constructor, or, where it `counts`, by
     the statement that makes so many."""
-    return paddle_asks() or _library_makes_a_layer() or (counts and _program_makes_a_layer())
+    return paddle_asks() or _library_makes_a_layer() or (counts and program_makes_a_layer())
 
 
 def _library_makes_a_layer() -> bool:
@@ -145,7 +145,7 @@ def _library_makes_a_layer() -> bool:
     return False
 
 
-def _program_makes_a_layer() -> bool:
+def program_makes_a_layer() -> bool:
     """Whether the running statement of the notebook makes layers, so that how many there are may be what is needed:
     `[nn.Linear(width, width) for _ in range(config["layers"])]`."""
     frame = next(frames(), None)

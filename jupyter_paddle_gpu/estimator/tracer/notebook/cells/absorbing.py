@@ -24,9 +24,9 @@ from ...patches.data.own_datasets import names_absent_path
 from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphError
-from ...undecided import variants
+from ...undecided import chosen, settings, variants
 from ...undecided.absent_data import Unseen
-from ...undecided.needs import BatchNeeded, NeededError
+from ...undecided.needs import CHOSEN, BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
 from ..miscalled import is_of_program
 from ..questions.wording import refused
@@ -93,6 +93,12 @@ def _unread(problem: BaseException, step: TracebackType | None) -> str | None:
                 found = found if os.path.exists(path) else str(path)  # noqa: PTH110 - text of the program's
         step = step.tb_next
     return found
+
+
+def is_of_settings(problem: BaseException) -> bool:
+    """Whether a file of settings was looked for and is not here, or what failed was handed such."""
+    path = absent_path(problem)
+    return chosen.from_settings(problem) if path is None else settings.is_file(path)
 
 
 @lru_cache(maxsize=1024)
@@ -348,8 +354,10 @@ def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> 
         return False
     if isinstance(problem, BatchNeeded) or (isinstance(problem, NeededError) and problem.need.is_of_step):
         return False
+    if (need := chosen.wanted(problem)) is not None and need.why in CHOSEN:
+        return False  # what was to be chosen is asked for
     failed = _failed_in(problem, file)
-    return failed is not None and _Replacing(failed).replace(value)
+    return failed is not None and _Replacing(failed, SETTINGS if is_of_settings(problem) else UNSEEN).replace(value)
 
 
 def _failed_in(problem: BaseException, file: str) -> tuple[int | None, ...] | None:
@@ -366,8 +374,8 @@ def _failed_in(problem: BaseException, file: str) -> tuple[int | None, ...] | No
 class _Replacing(ast.NodeTransformer):
     """Puts a name for data of unknown content in the place of the call at a position."""
 
-    def __init__(self, place: tuple[int | None, ...]) -> None:
-        self._place = place
+    def __init__(self, place: tuple[int | None, ...], name: str) -> None:
+        self._place, self._name = place, name
         self._is_done = False
 
     def replace(self, value: ast.expr) -> bool:
@@ -380,8 +388,8 @@ class _Replacing(ast.NodeTransformer):
         if (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) != self._place:
             return self.generic_visit(node)
         self._is_done = True
-        return ast.copy_location(ast.Name(UNSEEN, ast.Load()), node)
+        return ast.copy_location(ast.Name(self._name, ast.Load()), node)
 
 
-UNSEEN = "__unseen__"
-"""The name under which cells find data of unknown content."""
+UNSEEN, SETTINGS = "__unseen__", "__unseen_settings__"
+"""The names under which cells find data and settings of unknown content."""

@@ -16,10 +16,11 @@ import paddle
 from ... import call_stack
 from ...patches.data import makings
 from ...session import current
-from ...undecided import own_changes
+from ...undecided import chosen, own_changes, settings
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import described, is_description
 from ...undecided.needs import Need, NeededError
+from . import absorbing
 from .statements import bound_by, tensors_made, type_said
 
 CHANGED, FILLED = "__changed__", "__filled__"
@@ -111,11 +112,12 @@ def bind_unseen(
     """
     need = getattr(problem, "need", None)
     is_asked = need is not None and need.is_of_step
-    made = tensors_made(statement)
+    made, wanted = tensors_made(statement), chosen.wanted(problem)
+    is_of_settings = absorbing.is_of_settings(problem) or _names_settings(statement, namespace)
     for name in bound_by(statement):
         answer = data.answers.get(name)
         if answer is not None and not is_description(answer):
-            namespace[name] = answer
+            namespace[name] = settings.answer(answer)
         elif answer is not None and _is_array(answer):
             data.used[name] = answer
             namespace[name] = described(answer)[0]
@@ -124,7 +126,8 @@ def bind_unseen(
                 continue
             value = Unseen(is_asked=is_asked, dtype=type_said(statement))
             wants = held.__dict__.get("_wants") if isinstance(held, Unseen) else None
-            value.__dict__["_wants"] = wants or (need if need is not None and need.kind == "value" else None)
+            value.__dict__["_wants"] = wants or wanted
+            value.__dict__["_is_settings"] = is_of_settings
             namespace[name] = value
             if name in made:
                 data.uncounted[name] = None
@@ -133,3 +136,11 @@ def bind_unseen(
 def _is_array(answer: str) -> bool:
     found = described(answer)
     return isinstance(found, list) and len(found) == 1
+
+
+def _names_settings(statement: ast.stmt, namespace: dict[str, Any]) -> bool:
+    """Whether a statement speaks of a file of settings: `yaml.safe_load(open("config.yml"))`, or by a name for it."""
+    parts = list(ast.walk(statement))
+    said = (one.value if isinstance(one, ast.Constant) else namespace.get(getattr(one, "id", "")) for one in parts)
+    is_one = any(isinstance(one, ast.Name) and one.id == absorbing.SETTINGS for one in parts)
+    return is_one or any(map(settings.is_file, said))

@@ -25,6 +25,7 @@ from ...step.rest import REST
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
 from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.asking import settings_of
 from ...undecided.descriptions import is_description
 from .. import late_indices
 from ..beyond.code import EVERY, every
@@ -236,7 +237,12 @@ class CellRun:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
         found = {LOOP: loop, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
-        data = {absorbing.UNSEEN: Unseen(), **within.NAMES, within.ABSORBS: self._absorbs}
+        data = {
+            absorbing.UNSEEN: Unseen(),
+            absorbing.SETTINGS: settings_of(Unseen()),
+            **within.NAMES,
+            within.ABSORBS: self._absorbs,
+        }
         return {"__name__": "__main__", **self._plain, **own, **found, **data}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...session import current
-from ...undecided import made_up, variants
+from ...undecided import chosen, made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
 from ...undecided.rows import unset
@@ -53,7 +53,7 @@ def length_of(value: Any, said: str) -> Any:
 def _unknown_length(data: AbsentData, value: Any, said: str) -> Any:
     own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
     answer = data.answers.get(f"len_{own}")
-    return answer if isinstance(answer, int) else unseen_length(f"len_{own}")
+    return answer if isinstance(answer, int) else unseen_length(f"len_{own}", value)
 
 
 def picture_of(opens: Callable[[], Any]) -> Any:
@@ -92,13 +92,27 @@ def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) ->
     except Exception as problem:
         if not absorbs(problem):
             raise
-        return Unseen()
+        return _unknown(Unseen(), problem)
 
 
-def named(name: str, held: Callable[[], Any] | None = None, *, is_tensor: bool = False, is_kept: bool = False) -> Any:
+def _unknown(value: Unseen, problem: BaseException) -> Unseen:
+    """What stands for what an error kept from being made, with the setting for want of which it was."""
+    value.__dict__.update(_wants=chosen.wanted(problem), _is_settings=absorbing.is_of_settings(problem))
+    return value
+
+
+def named(
+    problem: BaseException,
+    name: str,
+    held: Callable[[], Any] | None = None,
+    *,
+    is_tensor: bool = False,
+    is_kept: bool = False,
+) -> Any:
     """Data of unknown content that a function has under a name of its own.
 
     Args:
+        problem: kept it from being made.
         held: gives what has the name; of an array of which a part was to be set only the numbers are not known.
         is_tensor: whether it would have been a tensor, which counts as long as anything holds it.
         is_kept: the same of an object's attribute, which counts in any case: the object may be replaced by an answer.
@@ -106,7 +120,7 @@ def named(name: str, held: Callable[[], Any] | None = None, *, is_tensor: bool =
     with suppress(NameError, AttributeError):
         if held is not None and isinstance(value := held(), np.ndarray):
             return unset(value)
-    value, session = Unseen(name=name), current()
+    value, session = _unknown(Unseen(name=name), problem), current()
     if is_tensor and session is not None and variants.present() is None:
         session.of(AbsentData).lost.append((weakref.ref(value), name))
     if is_kept and session is not None and variants.present() is None:

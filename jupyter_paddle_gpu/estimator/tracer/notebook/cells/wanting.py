@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from types import FrameType
 
 from ... import call_stack
 from ...undecided.absent_data import Unseen
+from ...undecided.asking import chosen_by
 from ...undecided.needs import Need, type_of
 from ...undecided.running_code import TRAINING
 from . import absorbing
@@ -31,7 +33,9 @@ def of(problem: BaseException) -> Iterator[Need]:
     indices = _indices(frame, found.tb_lineno)
     for name in sorted(absorbing.loaded(frame, found)):
         value = names.get(name)
-        if isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
+        if isinstance(value, Unseen) and (wants := chosen_by(value)) is not None:
+            yield replace(wants, is_of_step=True)
+        elif isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
             yield Need(name, "batch", "tensor_unseen", *of_loop, is_index=name in indices, dtype=type_of(value))
 
 

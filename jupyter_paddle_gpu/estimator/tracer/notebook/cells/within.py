@@ -134,10 +134,10 @@ class Within(ast.NodeTransformer):
             owner, _, own = name.rpartition(".")
             # What a module has (`os.environ`) is everybody's.
             of_object = f"if {owner}.__class__.__name__ != 'module': " if owner else ""
-            lines += [f"{of_object}{name} = {stand_ins.UNNAMED}({own!r}{held})"]
+            lines += [f"{of_object}{name} = {stand_ins.UNNAMED}(__problem__, {own!r}{held})"]
         lines += [f"{changing.CHANGED}(lambda: {name}, {method!r})" for name, method in statements.calls(node)]
         of_tensors = ", is_tensor=True" if isinstance(node, ast.Return) and makes_tensors(node.value) else ""
-        lines += [f"return {stand_ins.UNNAMED}(''{of_tensors})"] * isinstance(node, ast.Return)
+        lines += [f"return {stand_ins.UNNAMED}(__problem__, ''{of_tensors})"] * isinstance(node, ast.Return)
         return _tried(node, lines)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 
 class Answers(ast.NodeTransformer):
@@ -34,12 +35,12 @@ class Answers(ast.NodeTransformer):
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)) if len(names) == len(parts):
                 for number, one in enumerate(names):
                     if isinstance(one, ast.Name) and self._gives(one.id, node) and not _starred([*names, *parts]):
-                        parts[number] = ast.copy_location(ast.Constant(self.answers[one.id]), parts[number])
+                        parts[number] = _constant(self.answers[one.id], parts[number])
         # `loader, width = load(8)`: the others are what the call gives.
         given = [one.id for target in node.targets for one in _names(target) if one.id in self.answers]
         self.used.update(given)
         given = [name for name in given if self._gives(name, node)]
-        behind = [ast.Assign([ast.Name(name, ast.Store())], ast.Constant(self.answers[name])) for name in given]
+        behind = [ast.Assign([ast.Name(name, ast.Store())], _constant(self.answers[name], node)) for name in given]
         return [self.generic_visit(node), *(_at(node, one) for one in behind)]
 
     def _is_of_argument(self, targets: list[ast.expr]) -> bool:
@@ -71,7 +72,22 @@ def _typed(value: ast.expr, answer: Any) -> ast.expr:
     is typed: the program makes of the text what it needs."""
     person = _Person(ast.copy_location(ast.Constant(str(answer)), value))
     made = person.visit(value)
-    return made if person.is_asked else ast.copy_location(ast.Constant(answer), value)
+    return made if person.is_asked else _constant(answer, value)
+
+
+def _constant(answer: Any, place: ast.AST) -> ast.expr:
+    """An answer as an expression; one that is written as a list is one, but in the place of a text."""
+    is_list = isinstance(answer, str) and _LIST.match(answer) is not None
+    if is_list and not (isinstance(place, ast.Constant) and isinstance(place.value, str)):
+        with contextlib.suppress(SyntaxError):
+            made = ast.parse(answer.strip(), mode="eval").body
+            if isinstance(made, (ast.List, ast.Tuple)) and all(isinstance(one, _PARTS) for one in ast.walk(made)):
+                return _at(place, made)
+    return ast.copy_location(ast.Constant(answer), place)
+
+
+_LIST = re.compile(r"\s*[\[(]")
+_PARTS = (ast.List, ast.Tuple, ast.Constant, ast.UnaryOp, ast.USub, ast.Load)
 
 
 class _Person(ast.NodeTransformer):
@@ -111,8 +127,11 @@ def _names(target: ast.expr) -> Iterator[ast.Name]:
         yield target
 
 
-def _at(place: ast.stmt, made: ast.stmt) -> ast.stmt:
-    """A statement where another one stands."""
+_Node = TypeVar("_Node", bound=ast.AST)
+
+
+def _at(place: ast.AST, made: _Node) -> _Node:
+    """A statement or an expression where another one stands."""
     for part in ast.walk(made):
         ast.copy_location(part, place)
     return made

@@ -12,8 +12,8 @@ from ...session import current
 from ...step.static_graphs import StaticGraphs
 from ...undecided.absent_data import AbsentData
 from ...undecided.descriptions import shapes_of
-from ...undecided.needs import Need
-from . import hints, suggestions
+from ...undecided.needs import CHOSEN, Need
+from . import hints, suggestions, texts
 from .models import Models
 
 Candidate = tuple[Any, str]
@@ -88,7 +88,8 @@ class Candidates:
             found.names = data.part_names.get(need.name) or found.names
             found.counted = {name: one for name, one in data.answers.items() if type(one) is int and one > 1}
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
+        each = texts.settings_of(need, found) if need.why in CHOSEN else suggestions.of_need(need, found)
         return _Found(
-            list(islice(suggestions.of_need(need, found), suggestions.MOST)),
+            list(islice(each, suggestions.MOST)),
             bool(found.models.first or found.models.by_hand),
         )

@@ -43,7 +43,7 @@ def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) 
     action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
     if action is not None and action.choices:
         return known
-    said = [(value, CODE) for value in (*_by_code(name, sources), *_by_help(action))]
+    said = [(value, CODE) for value in (*by_code(name, sources), *_by_help(action))]
     number = getattr(getattr(action, "type", None), "__name__", "")
     return _each([*known, *said, (_neutral(name, number), ANY)])
 
@@ -54,7 +54,7 @@ def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candi
     Args:
         statement: that reads it.
     """
-    found = [*documented.variables(name), *((value, CODE) for value in _by_code(name, sources))]
+    found = [*documented.variables(name), *((value, CODE) for value in by_code(name, sources))]
     return _texts([*found, (_neutral(name, _converted(statement)), ANY)])
 
 
@@ -65,7 +65,7 @@ def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
         name: what it is bound to.
         statement: that waits for it.
     """
-    said = [(value, CODE) for value in _by_code(name, sources)]
+    said = [(value, CODE) for value in by_code(name, sources)]
     return _texts([*said, (_neutral(name, _converted(statement)), ANY)])
 
 
@@ -99,7 +99,7 @@ def _by_help(action: Action | None) -> list[str]:
     return _HELD.findall(str(action.help or "")) if action is not None else []
 
 
-def _by_code(name: str, sources: Iterable[str]) -> list[Any]:
+def by_code(name: str, sources: Iterable[str]) -> list[Any]:
     """What the code compares it with, the keys of what it looks up by it, and the ends of names that it makes of it."""
     whole = [node for source in sources for node in nodes(source)]
     tables: dict[str, list[Any]] = {}

@@ -13,7 +13,8 @@ import paddle
 from ... import call_stack
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, is_unseen
-from ...undecided.needs import NeededError
+from ...undecided.asking import is_setting
+from ...undecided.needs import Need, NeededError, default_of
 from ...undecided.running_code import frames, place
 from ...undecided.unseen_data import UnseenData
 from ..patch import Patch
@@ -28,8 +29,28 @@ def _data_set(value: Any, *, is_loader: bool = False) -> Any:
     return UnseenData(value, is_loader=is_loader) if isinstance(value, Unseen) else value
 
 
+def _settled(session: Session, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Named arguments without those that settings say which are not here: none but the batch size sizes anything, and
+    that is asked for by its name, but where what one of the batches looks like is asked anyway."""
+    size = kwargs.get("batch_size")
+    left = {name: value for name, value in kwargs.items() if name in _DATA or not is_setting(value)}
+    if "batch_size" in left or size is None:
+        return left
+    given = [*args[:1], *(kwargs[name] for name in _DATA if name in kwargs)]
+    if not any(isinstance(one, (Unseen, UnseenData)) for one in given):
+        data = session.of(AbsentData)
+        named = data.part_name(size)
+        if type(answer := data.answers.get(named)) is int:
+            return {**left, "batch_size": answer}
+        raise NeededError(data.need(Need(named, "value", "number_unseen", *place(), default=default_of(size))))
+    return {**left, "batch_size": 1}
+
+
+_DATA = ("dataset", "train_data", "eval_data", "test_data", "batch_sampler", "sampler", "collate_fn", "callbacks")
+
+
 def _sampler(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
-    args, kwargs = _stood_for(args, kwargs)
+    args, kwargs = _stood_for(args, _settled(session, args, kwargs))
     data = session.of(AbsentData)
     before = dict(data.needs)
     try:
@@ -48,7 +69,7 @@ def _without_data(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[
 
 
 def _loader(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> None:
-    args, kwargs = _stood_for(args, kwargs)
+    args, kwargs = _stood_for(args, _settled(session, args, kwargs))
     sampler = kwargs.get("batch_sampler")
     if isinstance(sampler, UnseenData):
         kwargs["batch_sampler"] = None
@@ -111,7 +132,11 @@ def _first_name(node: ast.Call) -> str:
 
 def _method(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
     """`Model.fit` and its like: data that is not here is a data set. Who says no batch size rather gives a loader."""
-    is_loader = len(args) <= _BATCH_SIZE[original.__name__] and "batch_size" not in kwargs
+    place_of_size = _BATCH_SIZE[original.__name__]
+    is_loader = len(args) <= place_of_size and "batch_size" not in kwargs
+    if len(args) == place_of_size + 1 and is_setting(args[-1]):
+        args, kwargs = args[:-1], {**kwargs, "batch_size": args[-1]}
+    kwargs = _settled(session, args, kwargs)
     args = *(_data_set(one, is_loader=is_loader) for one in args[:2]), *args[2:]
     kwargs = {name: _data_set(value, is_loader=is_loader) for name, value in kwargs.items()}
     return original(self, *args, **kwargs)

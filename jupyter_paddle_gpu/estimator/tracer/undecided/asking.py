@@ -1,0 +1,99 @@
+"""What is asked where data of unknown content is needed: by which name and of which kind, and whether for the step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from . import running_code, variants
+from .arithmetic import COMPUTED
+from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, is_tensor, type_of
+from .running_code import is_trained_on, layer_asks, makes_a_layer, paddle_asks, place
+
+
+def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) -> Need:
+    """The need for a value of unknown content, remembered in what a run has seen of such data (`AbsentData`).
+
+    Args:
+        is_asked: whether an answer could stand for it.
+        counts: whether it says how many layers are made, if it is a number of its own.
+    """
+    name = data.name_of(value)
+    if why == "batch_unseen" and paddle_asks():
+        why = "tensor_unseen"  # an operator goes through what it was given
+    if why == "batch_unseen" and key_of(value) and running_code.program_makes_a_layer():
+        counts, why = True, "list_unseen"
+    if why == "number_unseen" and (held := list_of(value)) is not None:
+        value, counts, why = held, True, "list_unseen"
+    kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
+    if why in {"number_unseen", "list_unseen"}:
+        part = data.part_name(value)
+        counts, name = counts and bool(part) and value.__dict__["_label"] != LENGTH, part or name
+    elif why == "length_unseen" and name:
+        name = f"len_{name}"
+    against = value.__dict__.get("_against") if kind == "value" else None
+    if against is not None and name and key_of(value):
+        why = "choice_unseen"
+    is_shape = why == "length_unseen" and value.__dict__["_label"] == "shape" and paddle_asks()
+    is_index = why == "number_unseen" and data.is_lazy and is_tensor(value) and paddle_asks()
+    if kind == "value" and why not in CHOSEN and data.is_lazy and (is_shape or is_index or layer_asks()):
+        kind, why, name = "batch", "tensor_unseen", data.name_of(value)
+    is_of_step = makes_a_layer(counts=counts) if kind == "value" else is_trained_on() and not data.wants_numbers
+    is_of_step = is_of_step and is_asked and not value.__dict__["_is_asked"] and variants.present() is None
+    if (wants := chosen_by(value)) is not None:
+        return data.need(replace(wants, is_of_step=is_of_step))  # type: ignore[no-any-return]
+    sizes = running_code.sized(value) if kind == "value" and is_of_step else ""
+    need = Need(
+        name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(value),
+        default=default_of(value), key=key_of(value), options=() if against is None else (against,),
+    )  # fmt: skip
+    return data.need(need)  # type: ignore[no-any-return]
+
+
+def key_of(value: Any) -> str:
+    """What a part of unknown content is called in what it is a part of; empty where it is none, or only computed."""
+    while value is not None and (label := value.__dict__["_label"]) in {COMPUTED, ""}:
+        value = value.__dict__["_of"]
+    return label if value is not None and label.isidentifier() and label != LENGTH else ""
+
+
+def list_of(value: Any) -> Any:
+    """The list of a file of settings of which a value is an entry (`config["widths"][0]`), or the length; else None."""
+    while value is not None and value.__dict__["_label"] == COMPUTED:
+        value = value.__dict__["_of"]
+    label = "" if value is None else value.__dict__["_label"]
+    held = value.__dict__["_of"] if label in {"last", LENGTH} or label.isdecimal() else None
+    return held if held is not None and is_setting(held) else None
+
+
+def chosen_by(value: Any) -> Need | None:
+    """The setting for want of which a value, or what it is a part of, was not chosen or made; None where there is
+    none."""
+    while value is not None:
+        wants = value.__dict__.get("_wants")
+        if wants is not None and wants.why in CHOSEN:
+            return wants  # type: ignore[no-any-return]
+        value = value.__dict__["_of"]
+    return None
+
+
+def is_setting(value: Any) -> bool:
+    """Whether a value is a part of a file of settings that is not here."""
+    if not hasattr(type(value), "is_not_known") or not key_of(value):
+        return False
+    while value.__dict__["_of"] is not None:
+        value = value.__dict__["_of"]
+    return bool(value.__dict__.get("_is_settings"))
+
+
+def settings_of(value: Any) -> Any:
+    """A value as what a file of settings holds."""
+    value.__dict__["_is_settings"] = True
+    return value
+
+
+def ask_chosen(data: Any, value: Any, *, trains: bool) -> None:
+    """Something that trains is called of a value: what chooses it is needed for the step."""
+    data.is_trained = data.is_trained or trains
+    if variants.present() is None and (wants := chosen_by(value)) is not None:
+        data.need(replace(wants, is_of_step=True))
