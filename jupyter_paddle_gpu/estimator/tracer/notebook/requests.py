@@ -116,7 +116,8 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
 
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
-        if result["status"] != "needs_input" and not _hides_a_training(result):
+        hides = _hides_a_training(result) or trials.takes_arrays(result)
+        if result["status"] != "needs_input" and not hides:
             return _with_paths(late_imports.told(result, request, sites))
         if result["status"] == "needs_input" and not _wants_data(result):
             tried: list[dict[str, Any]] = []
@@ -136,8 +137,9 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
 
 def _hides_a_training(result: dict[str, Any]) -> bool:
     """Whether nothing is asked and the code's training was not reached for want of data all the same (a loader of files
-    in a folder that is not here is empty): a way that goes on within functions comes further."""
-    lacks_data = any(note["code"].startswith("data_") for note in result["notes"])
+    in a folder that is not here is empty, a checkpoint says with which epoch a loop begins): a way that goes on within
+    functions comes further."""
+    lacks_data = any(note["code"].startswith(("data_", "weights_absent")) for note in result["notes"])
     return result["status"] == "no_model" and not result.get("is_idle") and lacks_data
 
 

@@ -298,3 +298,10 @@ def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
         or ((one.get("candidates") or (kind == "value" and one["kind"] == "batch")) and one["name"] not in answers)
         for one in open_still
     )
+
+
+def takes_arrays(result: Result) -> bool:
+    """Whether the program stops for an array where it wants a tensor, and a batch was described: which of both a loader
+    gives that could not be made is not known here, and a way that makes it knows."""
+    is_described = any(note["code"] == "data_described" for note in result["notes"])
+    return result["status"] == "would_stop" and is_described and "ndarray" in result["stop"]["error"]
