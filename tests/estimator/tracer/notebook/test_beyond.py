@@ -137,7 +137,7 @@ import os, tempfile
 folder = tempfile.mkdtemp()
 path = os.path.join(folder, "last.pdparams")
 for epoch in range(4):
-    if os.path.exists(path):
+    if epoch:
         net.set_state_dict(paddle.load(path))
         optimizer.set_state_dict(paddle.load(os.path.join(folder, "last.pdopt")))
     for _ in range(4):

@@ -39,7 +39,7 @@ for _ in range(4):
 SOURCES = {
     "copied and removed": BEGIN
     + "paddle.save(net.state_dict(), 'out/last.pdparams')\nshutil.copy('out/last.pdparams', 'best.pdparams')\n"
-    + "os.remove('out/last.pdparams')\nassert os.listdir('out') == []\n"
+    + "assert os.path.exists('out/last.pdparams')\nos.remove('out/last.pdparams')\nassert os.listdir('out') == []\n"
     + "found = paddle.load('best.pdparams')\nassert sorted(found) == ['bias', 'weight']\n"
     + "assert found['weight'].shape == [6, 3] and found['weight'].name == net.weight.name\n"
     + TRAINS,
