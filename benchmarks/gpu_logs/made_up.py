@@ -276,6 +276,10 @@ def tokens(root: Path) -> None:
         builder.add_item(np.ones(TOKENS, "int32"))
         builder.end_document()
     builder.finalize(str(root / "llm" / "data" / "made.idx"))
+    for name in ("data", "llama13b"):  # the trainers of both ways begin in a folder of their own
+        link = root / "llm" / "auto_parallel" / "llama" / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(Path("..", "..", name))
 
 
 WHOLE = {"hidden_dropout_prob": 0, "attention_probs_dropout_prob": 0}
@@ -283,7 +287,12 @@ TODAYS_NAMES = {
     "paddlenlp/trainer/utils/ckpt_converter.py": [
         ("paddle.distributed.checkpoint.", "paddle.distributed.flex_checkpoint.dcp.")
     ],
-    "llm/auto_parallel/gpt-3/run_pretrain_auto.py": [("random.seed(random_seed)", "random.seed(int(random_seed))")],
+    **{
+        f"llm/auto_parallel/{model}/run_pretrain_auto.py": [
+            ("random.seed(random_seed)", "random.seed(int(random_seed))")
+        ]
+        for model in ("gpt-3", "llama")
+    },
     "paddlenlp/transformers/gpt/modeling_auto.py": [
         (
             "attention_mask = dist.reshard(",
