@@ -186,6 +186,11 @@ model.fit(Data(128), batch_size=32, epochs=40, verbose=0, num_iters=12)
 """
     + CELL
     + "model.evaluate(Data(900), batch_size=900, verbose=0)\n",
+    "what fit evaluates with": """
+model = paddle.Model(net)
+model.prepare(optimizer, nn.CrossEntropyLoss())
+model.fit(Data(128), paddle.io.DataLoader(Data(900), batch_size=900), batch_size=32, epochs=3, verbose=0)
+""",
 }
 PLAIN = {
     "nothing else": RAW + "    print(epoch)\n",

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from ...session import current
 from ...step.steps import StepWatch
-from ..sites import STEPS, Sites
+from ..sites import STEPS, TRAININGS, Sites
 from ..syntax import nodes
 
 EVERY = "__every__"
@@ -29,9 +29,11 @@ _LITTLE = frozenset(
 
 
 def is_any(sources: Iterable[str], sites: Sites) -> bool:
-    """Whether a loop has anything beside a training that it repeats, or a training something that it does only every
-    so many steps."""
+    """Whether a loop has anything beside a training that it repeats, a training something that it does only every so
+    many steps, or `fit` data to evaluate with."""
     everything = [node for source in sources for node in nodes(source)]
+    if any(isinstance(node, ast.Call) and _evaluates(node) for node in everything):
+        return True
     loops = [node for node in everything if isinstance(node, _LOOPS) and sites.held(node).trains]
     for loop in loops:
         inner = [one for one in loop.body if _is_round(one, sites)]
@@ -138,6 +140,13 @@ def _does(node: ast.stmt) -> bool:
         elif isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
             return True
     return False
+
+
+def _evaluates(node: ast.Call) -> bool:
+    """Whether it is `fit` with data for its evaluations, which may come in larger batches."""
+    given = [*node.args[1:2], *(one.value for one in node.keywords if one.arg == "eval_data")]
+    is_fit = isinstance(node.func, ast.Attribute) and node.func.attr in TRAININGS
+    return is_fit and any(not isinstance(one, ast.Constant) for one in given)
 
 
 def _is_counted(node: ast.If) -> bool:
