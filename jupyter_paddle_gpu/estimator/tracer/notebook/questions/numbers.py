@@ -30,8 +30,8 @@ SMALL = 64
 DEPTH = 4
 """Layers, blocks or heads of a model."""
 _BY_NAME = (
-    (re.compile(r"(?i)(^|_)(batch(_?size)?|bs)$"), BATCH),
-    (re.compile(r"(?i)(^|_)((n|num)_?)?(layers?|blocks?|heads?|depth)$"), DEPTH),
+    (re.compile(r"(?i)(^|_)(batch(_?size)?|bs)$|批(量|次|大小|尺寸)"), BATCH),
+    (re.compile(r"(?i)(^|_)((n|num)_?)?(layers?|blocks?|heads?|depth)$|层数"), DEPTH),
     (re.compile(r"(?i)(^|_)(obs(erv\w*)?|states?|s)(_?(n|num|size|dim|dims|len|shape|space))*(_0)?$"), SEEN),
     (
         re.compile(r"(?i)(^|_)(act(ions?)?|a)_?(n|num|size|dim|dims|len|count|shape|space)?s?(_0)?$|(^|_)n_?act"),
@@ -39,13 +39,13 @@ _BY_NAME = (
     ),
     (
         re.compile(
-            r"(?i)(^|_)(width|hidden(_?(size|dim|units))?|units|channels?|emb(ed(ding)?)?(_?(size|dim))?|d_model)$"
+            r"(?i)(^|_)(width|hidden(_?(size|dim|units))?|units|channels?|emb(ed(ding)?)?(_?(size|dim))?|d_model)$|隐(藏|含)?层|维度"
         ),
         FEATURES,
     ),
     (re.compile(r"(?i)(^|_)(num_?)?(px|pixels?)$"), SMALL),
     (re.compile(r"(?i)(^|_)(height|side|(image|img|crop)_?size)$"), SIDE),
-    (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)|2label"), CLASSES),
+    (re.compile(r"(?i)class|label|categor|(^|_)tags?(_|2|$)|2label|类别|分类"), CLASSES),
     (re.compile(r"(?i)(^|_)(len_)?fields?(_|$)"), FIELDS),
     (
         re.compile(r"(?i)features?$|columns?$|(^|_)dims?$|^n_?inputs$|_shape_([1-9]|last)$"),

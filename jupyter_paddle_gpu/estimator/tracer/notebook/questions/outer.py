@@ -66,7 +66,7 @@ def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
         statement: that waits for it.
     """
     said = [(value, CODE) for value in by_code(name, sources)]
-    return _texts([*said, (_neutral(name, _converted(statement)), ANY)])
+    return _texts([*said, (_neutral(name, _converted(statement), _words(statement)), ANY)])
 
 
 def _texts(found: Iterable[Candidate]) -> list[Candidate]:
@@ -80,10 +80,16 @@ def _each(found: Iterable[Candidate]) -> list[Candidate]:
     return list(kept.items())[: 2 * _MOST]
 
 
-def _neutral(name: str, number: str) -> Any:
-    """What stands where nothing says more: a number by its name, a folder, or any text."""
+def _words(statement: str) -> list[str]:
+    """The words of its texts: what a person is asked (`input("batch size? ")`)."""
+    texts = [node.value for node in nodes(statement) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    return ["_".join(re.findall(r"\w+", text)) for text in texts]
+
+
+def _neutral(name: str, number: str, asked: Iterable[str] = ()) -> Any:
+    """What stands where nothing says more: a number by its name or by what is `asked` for, a folder, or any text."""
     if number == "int":
-        return by_name(name) or 1
+        return next(filter(None, map(by_name, (name, *asked))), 1)
     if number == "float":
         return 0.1
     return _PLACE if _PATH.search(name) else name.lower()

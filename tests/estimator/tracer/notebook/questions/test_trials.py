@@ -93,6 +93,23 @@ def test_what_is_typed_is_made_a_number_by_the_program(run_child):
     assert (found["settled"]["status"], found["settled"]["standing"]["parameters"]) == ("ok", 100 * 32 * 4)
 
 
+@pytest.mark.parametrize(
+    ("statement", "suggested"),
+    [
+        ("n = int(input('batch size? '))", "32"),
+        ("n = int(input('请输入批大小：'))", "32"),
+        ("n = int(input('How many classes? '))", "10"),
+        ("hidden = int(input('? '))", "256"),
+        ("n = int(input())", "1"),
+        ("rate = float(input('learning rate '))", "0.1"),
+    ],
+)
+def test_a_number_that_a_person_types_is_suggested_by_what_is_asked(statement, suggested):
+    outer = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.outer")
+    name = statement.partition(" ")[0]
+    assert [value for value, _ in outer.typed(name, statement, [])] == [suggested]
+
+
 SAID_OF_RANK = "ValueError: Expected input_dims - 1 = label_dims (got input_dims3, label_dims1)"
 SAID_OF_IDS = "NotImplementedError: embedding input only support int32 and int64, but get float32"
 
