@@ -23,7 +23,7 @@ from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
 from .needs import LENGTH, Need, NeededError, Why, first_name, with_default
 from .running_code import TRAINING, frames, writes_text
-from .unknowns import UnknownArray, UnknownInt
+from .unknowns import UnknownArray, UnknownInt, lacks
 
 EPOCH = 64
 """Batches of an epoch of which nobody knows how many it has: enough for a steady step."""
@@ -211,7 +211,7 @@ class Unseen(Arithmetic):
         return str if variant is not None and variant.holds and self.__dict__["_length"] is None else type(self)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") or lacks(sys._getframe(1)):
             raise AttributeError(name)
         session, variant = current(), variants.present()
         if session is not None and name in _TRAINS:

@@ -28,6 +28,10 @@ _LIBRARIES = (*_LIBRARIES, call_stack.TRACER)
 _DECIDING = ("COMPARE_OP", "POP_JUMP", "JUMP_IF", "TO_BOOL", "UNARY_NOT")
 """Instructions by which the user's own code decides; `min` and `sorted` compare within a call."""
 
+_BY_NAME, _ASKING = frozenset(("LOAD_GLOBAL", "LOAD_NAME")), frozenset(("hasattr", "getattr"))
+_OF_A_CALL = 8
+"""Instructions of a call of a function with an expression and a name."""
+
 
 def decided(stand_in: bool) -> bool:
     """What a comparison comes to: the way that is taken where the user's code decides by it, else the stand-in's."""
@@ -47,6 +51,21 @@ def decided(stand_in: bool) -> bool:
         return stand_in
     session.note("stand_in_branch", **call_stack.told())
     return decisions.decide(session.of(StepWatch).all_updates)
+
+
+def lacks(frame: FrameType) -> bool:
+    """Whether the attribute is not there that a frame of the program's looks for by `hasattr`: nobody knows of an
+    object that an absent file makes, and both ways are followed."""
+    session, code = current(), frame.f_code
+    is_call = dis.opname[code.co_code[frame.f_lasti]].startswith("CALL")
+    if session is None or not is_call or code.co_filename.startswith((*_LIBRARIES, "<frozen", "<__array")):
+        return False
+    before = [one for one in dis.get_instructions(code) if one.offset < frame.f_lasti][-_OF_A_CALL:]
+    called = [one.argval for one in before if one.opname in _BY_NAME and one.argval in _ASKING]
+    if called[-1:] != ["hasattr"]:
+        return False
+    session.note("stand_in_branch", **call_stack.told())
+    return not session.of(Decisions).decide(session.of(StepWatch).all_updates)
 
 
 def plain(value: Any) -> Any:

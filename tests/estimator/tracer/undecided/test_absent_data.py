@@ -177,3 +177,30 @@ def test_described_data_takes_what_data_of_that_shape_takes(answered):
 
 def test_an_answer_takes_the_place_of_what_the_program_reads(answered):
     assert {answered[name]["peak"] for name in (*READS, "four")} == {answered["four"]["peak"]}
+
+
+LOOKED_FOR = """
+import json
+import paddle
+from paddle import nn
+config = {"Backbone": 4}
+found = json.load(open("classes.json"))
+if hasattr(found, "character"):
+    head = nn.Linear(8, config["Head"])
+else:
+    head = nn.Linear(8, config["Backbone"])
+optimizer = paddle.optimizer.Adam(parameters=head.parameters())
+for i in range(9):
+    head(paddle.rand([4, 8])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_nobody_knows_whether_what_is_not_here_has_an_attribute(run_child):
+    """PaddleOCR asks so of what it makes of an absent list of classes, and went on as if it had characters."""
+    found = run_child(
+        "trace", {"other way": LOOKED_FOR, "here": LOOKED_FOR.replace('json.load(open("classes.json"))', "1")}
+    )
+    assert [found[name]["status"] for name in found] == ["ok", "ok"]
+    assert found["other way"]["peak"] == found["here"]["peak"]
