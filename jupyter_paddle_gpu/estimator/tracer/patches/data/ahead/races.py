@@ -22,7 +22,7 @@ def begin(session: Session, loader: Any) -> None:
     """The loader is gone through, perhaps beside a thread that was left: told where the two change the same.
 
     Each pass over a stream is a generator of its own, but what its code keeps in the data set is shared by both:
-    PaddleRec's `any(loader())`, followed by the training's loop, ends in the reader's IndexError as often as not.
+    PaddleRec's `any(loader())`, followed by the training's loop, ended in the reader's IndexError in one real run.
     """
     data = loader.dataset
     is_read = id(data) in session.of(Loaders).still_read and isinstance(data, paddle.io.IterableDataset)

@@ -60,7 +60,7 @@ def found(run_code):
 
 @pytest.mark.parametrize("name", ["left", "broken off"])
 def test_both_loops_change_the_same(found, name):
-    """PaddleRec looks at a first batch by `any(loader())`, and its reader stops then by chance: two of two real runs
+    """PaddleRec looks at a first batch by `any(loader())`, and its reader stops then by chance: a real run
     of deepfm did, one of wide_deep did not."""
     assert found[name] == ["ok", [{"name": "Rows", "attribute": "seen"}]]
 
