@@ -13,8 +13,11 @@ from .syntax import parsed
 
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
 """What Python says of a call with an argument too few, or with one that there is not."""
-_TOO_MANY = re.compile(r"^[\w.<>]+\(\) takes (from \d+ to )?\d+ positional arguments? but \d+ (was|were) given")
-"""Of one too many, which may be an item of data (`model(*batch)`)."""
+_TOO_MANY = re.compile(
+    r"^[\w.<>]+\(\) (takes (from \d+ to )?\d+ positional arguments? but \d+ (was|were) given|"
+    r"got multiple values for (keyword )?argument)"
+)
+"""Of one too many, or of one that is given twice, which may be an item of data (`model(*batch)`)."""
 _CALLED = re.compile(r"^[\w.]+")
 
 
