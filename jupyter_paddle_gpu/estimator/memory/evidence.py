@@ -81,6 +81,7 @@ ALTERNATING = (
 )
 """Of float32 with convolutions, whose batches take as much each in three shapes; the second names its card."""
 ALL = SAME_SHAPES + MIXED + SELECTED + ALTERNATING
+"""Their kinds are told by the note `widened_by_logs`."""
 
 
 def ratios(logs: Sequence[Seen]) -> list[float]:

@@ -18,9 +18,10 @@ BY_ANSWERS = Message(
 )
 BY_ALL_LOGS = Message(
     code="widened_by_logs",
-    text="The range is at least as wide as {logs} public training logs of GPUs scatter, {mixed} of them of mixed "
-    "precision, one on an RTX 5090, the other cards not named: their 90 % prediction interval. Of each log in turn, "
-    "the interval of the others held nine of nine.",
+    text="The range is at least as wide as {logs} public training logs of GPUs scatter, of generated pictures, speech, "
+    "text in pictures, language, pictures with text and point clouds, {mixed} of them of mixed precision, one on an "
+    "RTX 5090, the other cards not named: their 90 % prediction interval. Of each log in turn, the interval of the "
+    "others held nine of nine.",
 )
 CHANGING = Message(
     code="range_of_changing_shapes",

@@ -76,6 +76,20 @@ def test_the_note_says_what_each_log_left_out_shows():
     assert f"held {numbers[inside]} of {numbers[len(ALL)]}." in BY_ALL_LOGS.text
 
 
+def test_the_note_says_which_kinds_of_model_were_logged():
+    words = {
+        "generation": "generated pictures",
+        "speech": "speech",
+        "text detection": "text in pictures",
+        "text recognition": "text in pictures",
+        "language": "language",
+        "multimodal": "pictures with text",
+        "3d": "point clouds",
+    }
+    assert {one.kind for one in ALL} == words.keys()
+    assert all(word in BY_ALL_LOGS.text for word in words.values())
+
+
 def test_the_range_of_kernels_that_ask_is_as_wide_as_their_workspaces(peak):
     plain = peak(NET)
     assert (plain.terms.answered, plain.terms.logs) == (evidence.ANSWERED, 0)
