@@ -13,7 +13,7 @@ _VARIABLE = re.compile(r"\$\((\w[\w.-]*)\)|\$\{(\w[\w.-]*)\}|\$\$")
 _GOING = frozenset({"-C", "--directory", "-f", "--file", "--makefile"})
 _DEEP = 10
 """Variables that hold variables, and targets that rest on targets."""
-_LONG = 4_000
+LONG = 4_000
 """Characters of a line and of what a variable holds; longer ones are passed over: nobody writes such a command, and
 one that names itself (`X = $(X)$(X)`) would have no end."""
 
@@ -41,7 +41,7 @@ def recipe(text: str, targets: list[str], given: dict[str, str]) -> Iterator[str
     """
     values, rules, first, current = dict[str, str](), dict[str, tuple[list[str], list[str]]](), "", list[str]()
     for line in re.sub(r"\\\r?\n\s*", " ", text).splitlines():
-        if len(line) > _LONG:
+        if len(line) > LONG:
             continue
         if line.startswith("\t"):
             current.append(line.strip())
@@ -76,13 +76,13 @@ def _filled(line: str, values: dict[str, str]) -> str:
 
     def held(found: re.Match[str]) -> str:
         value = "\0" if found[0] == "$$" else values.get(found[1] or found[2], "")
-        return value if len(value) <= _LONG else ""
+        return value if len(value) <= LONG else ""
 
     for _ in range(_DEEP):
         filled = _VARIABLE.sub(held, line)
         if filled == line:
             break
-        if len(filled) > _LONG:
+        if len(filled) > LONG:
             return ""
         line = filled
     return line.replace("\0", "$")

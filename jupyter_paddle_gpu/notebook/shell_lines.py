@@ -82,7 +82,8 @@ class Flow:
                 del self._loops[-1:]
                 return []
             case [assigned] | ["export", assigned] if _ASSIGNMENT.match(assigned):
-                name, _, self._values[name] = _filled(assigned, self._values).partition("=")
+                name, _, value = _filled(assigned, self._values).partition("=")
+                self._values[name] = value if len(value) <= makefiles.LONG else ""
                 return []
         rounds = itertools.islice(itertools.product(*self._loops), MAX_ROUNDS)
         known = ({name: value for one in each for name, value in one.items()} for each in rounds)
@@ -90,6 +91,8 @@ class Flow:
 
 
 def _filled(text: str, values: dict[str, str]) -> str:
+    if len(text) > makefiles.LONG:  # no command; what it would come to might have no room
+        return text
     return _VARIABLE.sub(lambda found: values.get(found[1] or found[2], found[3] or found[0]), text)
 
 
