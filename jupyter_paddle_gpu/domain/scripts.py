@@ -46,6 +46,12 @@ OF_SCRIPT = {
             text="Line {line} wants {wanted}, which an estimate does without.",
         )
     ),
+    "Answers stand for what {wanted} says, in the estimate alone; the job reads the file itself in cell {cell}, line "
+    "{line}, and ends there without it.": Message(
+        code="script",
+        text="Answers stand for what {wanted} says, in the estimate alone; the job reads the file itself in line "
+        "{line}, and ends there without it.",
+    ),
     "An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of its batches.": (
         Message(
             code="script",

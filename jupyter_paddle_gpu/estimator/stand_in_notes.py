@@ -65,6 +65,11 @@ STAND_INS = (
         hint="Where the step's size hangs on that of the pictures, have some of them here and estimate again.",
     ),
     Message(
+        code="settings_fallback",
+        text="“{path}” is not on this machine; where the program says what it takes without it, that is taken.",
+        hint="Where the job has the file, have it here too and estimate again.",
+    ),
+    Message(
         code="weights_absent",
         text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
     ),

@@ -106,6 +106,12 @@ NOTES: dict[str, Message] = {
             hint="Have it where the job runs.",
         ),
         Message(
+            code="settings_absent",
+            text="Answers stand for what {wanted} says, in the estimate alone; the job reads the file itself in cell "
+            "{cell}, line {line}, and ends there without it.",
+            hint="Have it where the job runs.",
+        ),
+        Message(
             code="data_absent_of_set",
             text="An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of "
             "its batches.",
@@ -346,6 +352,8 @@ def note(traced: TracedNote) -> Message:
         params["place"] = msgspec.structs.replace(_PLACE, params=where) if len(where) == 2 else ""
     if code == "data_absent" and "hides" in params:
         code = "data_hides"
+    elif code == "data_absent" and "answered" in params:
+        code = "settings_absent"
     elif code == "data_absent":
         code = "data_absent_of_set" if "data_set" in params else code if params.get("line") else "data_absent_unplaced"
     return _sentence(NOTES, code, params)

@@ -1,5 +1,5 @@
 """What a job does without a figure, for all faces: about questions that are open, one sentence a kind, and where there
-can be none; and about answers that nothing takes."""
+can be none; and about answers that nothing takes, or that stand for a file which the job needs."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ _GRAPH_UNLIMITED = Message(
 )
 
 
-_UNTAKEN = frozenset(("answers_misspelt", "answers_untaken", "answers_untaken_alone"))
-"""Codes of an estimate's notes about answers that changed nothing."""
+_OF_ANSWERS = frozenset(("answers_misspelt", "answers_untaken", "answers_untaken_alone", "settings_absent"))
+"""Codes of an estimate's notes about answers that changed nothing, or that the job has another way."""
 
 
 def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple[Message, ...]:
     """Which questions are open, and what the job will do about each; where there is a figure, which answers nothing
-    takes; empty where there is no estimate.
+    takes, or no job; empty where there is no estimate.
 
     Args:
         limits: what the job gets of the machine.
@@ -76,7 +76,7 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
         reason = next((note for note in estimate.notes if note.code == "unsupported"), None)
         return () if reason is None else (msgspec.structs.replace(_NO_FIGURE, params={"why": reason}),)
     if estimate is None or estimate.status != "needs_input":
-        return () if estimate is None else tuple(note for note in estimate.notes if note.code in _UNTAKEN)
+        return () if estimate is None else tuple(note for note in estimate.notes if note.code in _OF_ANSWERS)
     said = tuple(_by_kind(estimate.questions))
     return tuple(map(of_script, said)) if estimate.is_script else said
 

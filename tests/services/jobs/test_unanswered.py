@@ -8,6 +8,8 @@ from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.estimates import Estimate, Question
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.notebooks import Place
+from jupyter_paddle_gpu.estimator.trace import TracedNote
+from jupyter_paddle_gpu.estimator.translate import note
 from jupyter_paddle_gpu.services.jobs.unanswered import unanswered
 
 
@@ -26,9 +28,9 @@ def test_a_static_graph_runs_within_the_limit_that_is_told(limits, said):
 
 
 def test_an_answer_that_nothing_takes_is_told_of_before_the_job_runs():
-    note = Message(code="answers_untaken_alone", text="Nothing takes {names}.", params={"names": "hiden"})
-    found = Estimate(status="ok", evidence="trace", notes=(note, Message(code="few_steps", text="Few.")))
-    assert unanswered(found) == (note,)
+    untaken = Message(code="answers_untaken_alone", text="Nothing takes {names}.", params={"names": "hiden"})
+    found = Estimate(status="ok", evidence="trace", notes=(untaken, Message(code="few_steps", text="Few.")))
+    assert unanswered(found) == (untaken,)
 
 
 def test_a_value_that_stands_in_an_absent_file_is_no_second_warning():
@@ -44,3 +46,10 @@ def test_a_value_that_stands_in_an_absent_file_is_no_second_warning():
         ("open_path", "captions_json"),
         ("open_value", "width"),
     ]
+
+
+def test_a_file_whose_content_was_answered_is_told_of_before_the_job_runs():
+    params = {"cell": 1, "line": 3, "wanted": "conf/train.json", "answered": 1}
+    absent = note(TracedNote(code="data_absent", params=params))
+    (said,) = unanswered(Estimate(status="ok", evidence="trace", notes=(absent,)))
+    assert "the job reads the file itself in cell 1, line 3, and ends there without it" in said.render()

@@ -37,7 +37,7 @@ class AbsentData:
         answers: by name.
         code: all cells.
         needs: in the order in which they came up, one a name.
-        missing: what was looked for and not found, as questions.
+        missed: called with the path of a file that was looked for without an error, and is not here.
         loaders: by loader the name that it is asked by, and its cell and line.
         used: names of answers that took the place of data.
     """
@@ -45,7 +45,7 @@ class AbsentData:
     answers: dict[str, Any] = field(default_factory=dict)
     code: str = ""
     needs: dict[str, Need] = field(default_factory=dict)
-    missing: list[dict[str, Any]] = field(default_factory=list)
+    missed: Callable[[str], None] | None = None
     loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
     assumed: dict[str, Any] = field(default_factory=dict)
@@ -266,8 +266,8 @@ class Unseen(Arithmetic):
             return made_up.MadeUpList(self)
         if args and made_up.is_token(args[0]):
             return UnknownInt(0)
-        if self.__dict__["_label"] == "get" and args and isinstance(args[0], str):
-            return with_default(self.__dict__["_of"][args[0]], *args[1:])
+        if self.__dict__["_label"] in settings.GETS and args and isinstance(args[0], str):
+            return settings.of_key(self.__dict__["_of"], *args, **kwargs)
         if self.__dict__["_label"] in settings.SAME and not args and variants.present() is None:
             return self.__dict__["_of"]
         return Unseen(self, label=_CALLED)

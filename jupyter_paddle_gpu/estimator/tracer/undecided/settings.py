@@ -16,10 +16,13 @@ from typing import Any
 
 from .. import call_stack
 from .descriptions import is_description
+from .needs import with_default
 from .running_code import nodes_in
 
 SAME = frozenset(("lower", "upper", "strip", "title", "capitalize", "casefold"))
 """Methods of a text that give another form of it."""
+GETS = frozenset(("get", "getint", "getfloat", "getboolean"))
+"""Methods by which a mapping, or a section of `configparser`, gives what stands under a name."""
 _HANDED_ON = frozenset(("DICT_MERGE", "CALL_FUNCTION_EX", "BUILD_MAP_UNPACK_WITH_CALL"))
 """Instructions that give a function all values of a mapping by their names."""
 _FILES = re.compile(r"(?i)\.(ya?ml|json5?|toml|ini|cfg|conf)$")
@@ -37,6 +40,11 @@ def answer(given: Any) -> Any:
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return given
     return given
+
+
+def of_key(of: Any, key: str, default: Any = None, *_: Any, fallback: Any = None) -> Any:
+    """What settings of unknown content give under a name, with what the program takes where they do not have it."""
+    return with_default(of[key], default if fallback is None else fallback)
 
 
 def is_file(path: object) -> bool:

@@ -16,8 +16,11 @@ from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
+from ...undecided import settings
 from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
+from ...undecided.running_code import place
 from ..dead import of_command_line, settled
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
@@ -209,8 +212,8 @@ class Findings:
 
     def ask_absent(self) -> None:
         """Ask for every module that was passed by, where it is imported."""
-        for module, place in self._absent.needed().items():
-            cell, line = place or (None, None)
+        for module, at in self._absent.needed().items():
+            cell, line = at or (None, None)
             self._ask_module(
                 {"kind": "value", "why": "module_missing", "params": {"module": module}, "cell": cell, "line": line}
             )
@@ -229,9 +232,13 @@ class Findings:
         absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
-            wanted = next((str(next(iter(one["params"].values()))) for one in absent if one["params"]), "")
-            at = {"cell": (absent[0]["cell"] or 0) + 1, "line": absent[0]["line"] or 0}
-            self._session.note("data_absent", **at, wanted=wanted, **({"hides": 1} if hides and wanted else {}))
+            is_answered = any(not is_description(one) for one in self._data.answers.values())
+            files = [one for one in absent if is_answered and not hides and settings.is_file(one["params"].get("path"))]
+            first = (files or absent)[0]
+            wanted = next((str(next(iter(one["params"].values()))) for one in (first, *absent) if one["params"]), "")
+            at = {"cell": (first["cell"] or 0) + 1, "line": first["line"] or 0}
+            more = {"hides": 1} if hides and wanted else {"answered": 1} if files else {}
+            self._session.note("data_absent", **at, wanted=wanted, **more)
 
     @property
     def trains(self) -> bool:
@@ -277,6 +284,13 @@ class Findings:
     def looked(self, need: Need) -> None:
         """The program looked at data that is not here: keep what stands around it, for suggestions."""
         self.candidates.look(need, self._data.namespace)
+
+    def missed(self, path: str) -> None:
+        """The program goes on without a file that is not here."""
+        cell, line = place()
+        here: Question = {"kind": "value", "name": "", "cell": cell, "line": line, "suggestion": None}
+        self.ask({**here, "why": "file_missing", "params": {"path": path}})
+        paths.remember(self.paths, {**here, "why": "path_missing"}, path, self.sources, self._data.namespace)
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         self.ask(self._question(cell, problem, why, params))

@@ -139,6 +139,7 @@ class CellRun:
         namespace = module.__dict__
         session.put(AbsentData(
             answers=self.answers, code="\n".join(self.found.sources), namespace=namespace, looks=self.found.looked,
+            missed=self.found.missed,
             is_lazy=self._absorbs_within, follows=self._follows, is_published=self.found.is_published,
         ))  # fmt: skip
         session.put(StartedPrograms(self._started))
