@@ -73,10 +73,7 @@ class EstimateView(View):
             yield say("What if"), ", ".join(words.render(say.translate) for words in self._asked)
         yield say("Model"), estimate.model or "–"
         yield say("Parameters"), self._parameters(say)
-        yield (
-            say("Batch size"),
-            count(estimate.batch_size) + (f"  ({', '.join(estimate.inputs)})" * bool(estimate.inputs)),
-        )
+        yield say("Batch size"), step_view.batch(estimate, say)
         yield say("Optimizer"), estimate.optimizer or "–"
         yield say("Mixed precision"), estimate.amp or "–"
         if estimate.flops_per_step is not None:

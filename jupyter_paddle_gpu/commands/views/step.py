@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...domain.estimates import AliveTensor, Estimate, LayerMemory
 from .. import markup
-from ..speech import Speech, operations, size
+from ..speech import Speech, count, operations, size
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -20,6 +20,8 @@ MOST_LAYERS = 40
 """Rows of the tree; the smallest layers go first."""
 MOST_TENSORS = 10
 """Rows of what is alive at the peak."""
+MOST_INPUTS = 6
+"""Tensors of a batch that are named; a step that makes numbers of its own (meters, rates) has hundreds."""
 
 
 class Row(NamedTuple):
@@ -32,6 +34,19 @@ class Row(NamedTuple):
     activation_bytes: int
     flops: int
     members: int = 1
+
+
+def batch(estimate: Estimate, say: Speech) -> str:
+    """A batch's size and its tensors: those with the batch in front where there are any, each kind once."""
+    inputs = dict.fromkeys(estimate.inputs)
+    leads = f"[{estimate.batch_size}"
+    named = [one for one in inputs if f"{leads}," in one or f"{leads}]" in one] or list(inputs)
+    if not named:
+        return count(estimate.batch_size)
+    shown = ", ".join(named[:MOST_INPUTS])
+    if len(named) > MOST_INPUTS:
+        shown = say("{tensors} and {count} more", tensors=shown, count=count(len(named) - MOST_INPUTS))
+    return f"{count(estimate.batch_size)}  ({shown})"
 
 
 def shown_layers(estimate: Estimate) -> tuple[Row, ...]:

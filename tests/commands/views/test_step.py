@@ -28,6 +28,14 @@ def test_how_many_parameters_are_trained_is_said_where_not_all_are():
     assert "trainable" not in EstimateView(every).html(Speech("en"))
 
 
+def test_a_batch_is_named_by_what_has_it_in_front():
+    inputs = ("float32[]",) * 900 + ("float32[64, 3, 224, 224]", "int64[64]", "int64[64]", "float32[4]")
+    said = EstimateView(Estimate(status="ok", evidence="trace", batch_size=64, inputs=inputs)).html(Speech("en"))
+    assert "64  (float32[64, 3, 224, 224], int64[64])" in said
+    odd = Estimate(status="ok", evidence="trace", batch_size=64, inputs=tuple(f"float32[{n}, 7]" for n in range(1, 9)))
+    assert "float32[6, 7] and 2 more)" in EstimateView(odd).html(Speech("en"))
+
+
 def layer(path, kind, parameters, activations=0, flops=0):
     return LayerMemory(
         path=path,

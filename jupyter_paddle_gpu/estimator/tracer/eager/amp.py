@@ -46,6 +46,8 @@ class Precision:
     level: str | None = None
     dtype: str = "float16"
     seen: str | None = None
+    given: str = "float32"
+    """The low type of the program's last `auto_cast`, whether it was enabled or not, by which a scaler goes."""
     master_grads: list[Any] = field(default_factory=list)
     """Parameters whose gradients become float32 after each backward pass (`decorate(master_grad=True)`)."""
 
@@ -226,6 +228,7 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
         _check(runtime)
     _refuse(runtime, enable, level, dtype)
     precision, level = runtime.of(Precision), level.upper()
+    precision.given = dtype
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
     precision.seen = level
@@ -242,18 +245,6 @@ def _refuse(runtime: Tensors, enable: bool, level: str, dtype: Any) -> None:
     named = dtype.name if isinstance(dtype, paddle.base.core.DataType) else dtype
     if enable and named.lower() not in {"float16", "bfloat16"}:
         raise runtime.refused(ValueError("If enable amp, dtype should be 'float16' or 'bfloat16'."))
-
-
-def grad_scaler(runtime: Tensors, original: Any, scaler: Any, enable: bool = True, *args: Any, **kwargs: Any) -> None:
-    """`AmpScaler.__init__`: it switches itself off on a CPU; what programs read of one that is on is there, too.
-
-    Its figures are single elements; no step is left out for infinite gradients.
-    """
-    _check(runtime)
-    original(scaler, enable, *args, **kwargs)
-    if enable and runtime.target == "gpu":
-        scaler._scale = paddle.ones([1], "float32")
-        scaler._cache_found_inf = False
 
 
 def after_backward(runtime: Tensors) -> None:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import paddle
 from paddle import _C_ops, _legacy_C_ops
-from paddle.amp.grad_scaler import AmpScaler
+from paddle.amp import grad_scaler
 from paddle.autograd.py_layer import PyLayer
 from paddle.base import core
 from paddle.base.data_feeder import convert_dtype
 
-from ..eager import amp, pylayers, refusals, saved_tensors
+from ..eager import amp, loss_scaling, pylayers, refusals, saved_tensors
 from ..eager.autograd import Backward, edge_of
 from ..eager.recorded_backward import RecordedBackward
 from ..eager.runtime import Runtime
@@ -190,7 +190,10 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (paddle.tensor.creation, "_to_tensor_non_static", to_tensor),
     (paddle.amp, "auto_cast", amp.auto_cast),
     (paddle.amp, "decorate", amp.decorate),
-    (AmpScaler, "__init__", amp.grad_scaler),
+    (grad_scaler, "_dygraph_tracer", loss_scaling.device_of_scaler),
+    (grad_scaler, "amp_global_state", loss_scaling.state_of_autocast),
+    (core.eager, "get_grads_lists", loss_scaling.gradients_by_type),
+    (_legacy_C_ops, "check_finite_and_unscale", loss_scaling.unscale),
     (PyLayer, "apply", pylayers.apply),
 )
 

@@ -1,0 +1,76 @@
+"""A scaler is on where a GPU is meant, with Paddle's own Python and its errors; a CPU switches it off."""
+
+from __future__ import annotations
+
+import pytest
+
+from jupyter_paddle_gpu.estimator.tracer.eager.loss_scaling import TYPES
+
+STEPS = """
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(100, 300), paddle.nn.ReLU(), paddle.nn.Linear(300, 1))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+scaler = paddle.amp.GradScaler(init_loss_scaling=1024)
+for step in range(5):
+    with paddle.amp.auto_cast({cast}):
+        loss = net(paddle.rand([64, 100])).mean()
+    scaler.scale(loss).backward()
+    {before}
+    scaler.step(optimizer)
+    {between}
+    scaler.update()
+    optimizer.clear_grad()
+    print("scale", {asked})
+"""
+PROGRAMS = {
+    "state": {"asked": 'scaler.state_dict()["scale"].item()'},
+    "enabled": {"asked": "paddle.zeros([1 if scaler.is_enable() else 'off'])"},
+    "unscaled": {"before": "scaler.unscale_(optimizer)"},
+    "unscaled twice": {"before": "scaler.unscale_(optimizer); scaler.unscale_(optimizer)"},
+    "stepped twice": {"between": "scaler.step(optimizer)"},
+    "minimized": {"before": "scaler.minimize(optimizer, loss)"},
+    "bfloat16 is not scaled": {
+        "cast": 'dtype="bfloat16"',
+        "asked": "paddle.zeros(['on' if scaler.is_enable() else 1])",
+    },
+    "gradients of the true size": {"before": "scaler.unscale_(optimizer); net[0].weight.grad.reshape([30000])"},
+}
+PLAIN = {"cast": "", "before": "", "between": "", "asked": "scaler._scale"}
+REFUSED = {
+    "unscaled twice": "unscale_() has already been called on this optimizer since the last update().",
+    "stepped twice": "step() has already been called since the last update().",
+}
+
+
+@pytest.fixture(scope="module")
+def traced(run_child):
+    sources = {name: STEPS.format(**PLAIN | parts) for name, parts in PROGRAMS.items()}
+    sources["minimized"] = sources["minimized"].replace("    scaler.step(optimizer)\n", "")
+    return run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+
+
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in {"unscaled twice", "stepped twice"}])
+def test_what_a_gpu_runs_is_estimated(traced, name):
+    assert traced[name]["status"] == "ok", traced[name]
+
+
+@pytest.mark.parametrize("name", ["unscaled twice", "stepped twice"])
+def test_what_paddle_says_of_a_scaler_used_twice(traced, name):
+    assert traced[name]["status"] == "would_stop"
+    assert REFUSED[name] in traced[name]["stop"]["error"]
+
+
+def test_a_cpu_has_no_scaler(run_child):
+    """As a real run there: its state is empty, and what is asked twice is not refused."""
+    sources = {name: STEPS.format(**PLAIN | PROGRAMS[name]) for name in ("state", "unscaled twice")}
+    found = run_child("trace", sources)
+    assert found["state"]["status"] == "would_stop" and "KeyError" in found["state"]["stop"]["error"]
+    assert found["unscaled twice"]["status"] == "ok"
+
+
+def test_paddle_gives_gradients_in_three_types():
+    paddle = pytest.importorskip("paddle")
+    parameters = [paddle.create_parameter([2], dtype) for dtype in ("float32", "float64")]
+    paddle.add_n([parameter.astype("float32").sum() for parameter in parameters]).backward()
+    by_type = paddle.base.core.eager.get_grads_lists(parameters)
+    assert [len(grads) for grads in by_type] == [0, 0, 1] and len(by_type) == len(TYPES)
