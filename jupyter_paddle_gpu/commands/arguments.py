@@ -12,6 +12,7 @@ import click
 import msgspec
 from click.shell_completion import CompletionItem
 
+from ..domain.containers.references import parse_reference
 from ..domain.notebooks import NotebookSource
 from . import options
 from .face import Face, View
@@ -53,8 +54,21 @@ ENGINE = click.option(
     shell_complete=engines_known,
     help="Where the job runs; doctor lists the engines.",
 )
+
+
+def _image(_context: click.Context, _option: click.Parameter, value: str) -> str:
+    """Refuse what cannot be the name of an image where nothing else would: an estimate starts no container."""
+    if value:
+        parse_reference(value)
+    return value
+
+
 IMAGE = click.option(
-    "--image", default="", metavar="REFERENCE", help="Container image, for engines that have containers."
+    "--image",
+    default="",
+    metavar="REFERENCE",
+    callback=_image,
+    help="Container image, for engines that have containers.",
 )
 
 

@@ -39,10 +39,10 @@ def estimate(face: Face, /, what: tuple[str, ...], engine: str, image: str, **as
     Exit status: 0 estimated, 3 a question is open, 4 nothing trains, 5 no Paddle, 6 it would stop, 7 a package is
     missing, 8 a static graph that is not followed, 9 it goes no further, 1 or 2 an error.
     """
-    request = options.request(**asked)
-    if (live := face.live(what, request)) is not None:
+    request, place = options.request(**asked), {"engine": engine, "image": image}
+    if (live := face.live(what, request, **place)) is not None:
         return live
-    source, place = meant(face, what), {"engine": engine, "image": image}
+    source = meant(face, what)
     if wants_json():
         with face.working():
             found = face.services.estimate(source, request, **place)
@@ -74,20 +74,20 @@ def fit(
 
     Each is sought by the training's own steps, so that one sample more would not fit.
     """
-    request = options.request(**asked)
-    live = face.live_fits(what, request, accelerators)
+    request, place = options.request(**asked), {"engine": engine, "image": image}
+    live = face.live_fits(what, request, accelerators, **place)
     if live is not None:
         fitting = live
     else:
         source = meant(face, what)
         with face.working():
-            fitting = face.services.fits(source, request, accelerators, engine=engine, image=image)
+            fitting = face.services.fits(source, request, accelerators, **place)
     most = max((fit.largest_batch or 1 for fit in fitting.fits), default=None)
     if most is not None and not wants_json():
 
         def at(batch: int) -> View:
             asked = msgspec.structs.replace(request, batch_size=batch)
-            if live is None or (view := face.live(what, asked)) is None:
+            if live is None or (view := face.live(what, asked, **place)) is None:
                 matched = face.services.match(source, asked, engine=engine, image=image)
                 view = EstimateView(matched.estimate, matched.placement)
             if isinstance(view, EstimateView):
@@ -109,8 +109,8 @@ def explain(face: Face, /, what: tuple[str, ...], engine: str, image: str, **ask
     """Say why a step takes what it does, or where a job is and why."""
     if len(what) == 1 and face.services.is_job(what[0]):
         return MatchView(face.services.explain_job(what[0]))
-    request = msgspec.structs.replace(options.request(**asked), details=True)
-    if (live := face.live(what, request)) is not None and isinstance(live, EstimateView):
+    request, place = msgspec.structs.replace(options.request(**asked), details=True), {"engine": engine, "image": image}
+    if (live := face.live(what, request, **place)) is not None and isinstance(live, EstimateView):
         return ExplainView(live.data, live.placement)
     if len(what) == 1 and not Path(what[0]).suffix and not Path(what[0]).exists():
         raise PaddleGpuError(

@@ -116,8 +116,9 @@ class Face(ABC):
         self.services.write(source, changes)
         return self.say("{name} was changed.", name=source.path.name)
 
-    def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
-        """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant."""
+    def live(self, words: tuple[str, ...], request: EstimateRequest, **job: str) -> View | None:
+        """The estimate of live objects named in `words`, where this place has any; None where a notebook is meant.
+        `job`: its engine and image."""
         return None
 
     @abstractmethod
@@ -132,8 +133,10 @@ class Face(ABC):
         """Offer the answers `at` batch sizes up to `most` by hand, where something can be moved; nothing elsewhere."""
         return
 
-    def live_fits(self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]) -> Estimate | None:
-        """The largest batch of live objects on each device; None where a notebook is meant."""
+    def live_fits(
+        self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...], **job: str
+    ) -> Estimate | None:
+        """The largest batch of live objects on each device; None where a notebook is meant. `job` as for `live`."""
         return None
 
 

@@ -129,13 +129,13 @@ class CellFace(Face):
             cells=", ".join(others),
         )
 
-    def live(self, words: tuple[str, ...], request: EstimateRequest) -> View | None:
+    def live(self, words: tuple[str, ...], request: EstimateRequest, **job: str) -> View | None:
         """An estimate of live objects by their names in this kernel."""
         if not words or any(not word.isidentifier() for word in words):
             return None
         from .live import estimate_live
 
-        return estimate_live(self, self._shell.user_ns, words, request)
+        return estimate_live(self, self._shell.user_ns, words, request, **job)
 
     def held(self, estimate: Estimate) -> dict[str, FactValue]:
         """What this kernel holds by the names of the questions; nothing of it runs or changes."""
@@ -171,13 +171,15 @@ class CellFace(Face):
 
         BatchSlider(at, batch, most, self.say)
 
-    def live_fits(self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]) -> Estimate | None:
+    def live_fits(
+        self, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...], **job: str
+    ) -> Estimate | None:
         """The largest batch of live objects on each device."""
         if not words or any(not word.isidentifier() for word in words):
             return None
         from .live import fits_live
 
-        return fits_live(self, self._shell.user_ns, words, request, devices)
+        return fits_live(self, self._shell.user_ns, words, request, devices, **job)
 
     def show_log(self, job: Job, since: int, *, rank: int = 0, as_json: bool) -> None:
         """The log as far as it is."""

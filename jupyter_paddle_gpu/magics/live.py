@@ -50,25 +50,33 @@ class LiveObjects(msgspec.Struct):
     """Codes of notes on what was found nowhere."""
 
 
-def estimate_live(face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest) -> View:
-    """The estimate of a step made of the named objects, completed from what else the kernel has.
+def estimate_live(
+    face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest, **job: str
+) -> View:
+    """The estimate of a step made of the named objects, completed from what else the kernel has; `job`: its engine and
+    image.
 
     Raises:
         PaddleGpuError: `no_such_object`, `no_live_model`, `inputs_unknown`, `live_failed`.
     """
-    estimate, placement = face.services.place_trace(trace_live(names, words, request), request)
+    estimate, placement = face.services.place_trace(trace_live(names, words, request), request, **job)
     return EstimateView(estimate, placement, inside=request.details)
 
 
 def fits_live(
-    face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...]
+    face: Face,
+    names: Mapping[str, Any],
+    words: tuple[str, ...],
+    request: EstimateRequest,
+    devices: tuple[str, ...],
+    **job: str,
 ) -> Estimate:
     """The largest batch of a step made of the named objects on each device; raises as `estimate_live`."""
 
     def trace(batch: int | None) -> dict[str, Any]:
         return trace_live(names, words, msgspec.structs.replace(request, batch_size=batch, target="gpu"))
 
-    return face.services.fits_of(trace, request, devices)
+    return face.services.fits_of(trace, request, devices, **job)
 
 
 def trace_live(

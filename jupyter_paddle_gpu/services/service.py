@@ -165,10 +165,12 @@ class Services(Machine):
         trace: Callable[[int | None], dict[str, Any]],
         request: EstimateRequest,
         devices: tuple[str, ...] = (),
+        **job: str,
     ) -> Estimate:
         """The same as `fits` for steps that are traced elsewhere; `trace` gives the JSON of one at a batch size."""
-        check_request(request)
-        return self.estimates.fits_of(trace, request, devices)
+        from .jobs.matching import fits_of_traces
+
+        return fits_of_traces(self._site(), self.estimates.fits_of, trace, request, devices, **job)
 
     def calibrate(
         self, device: str = "", kernel_name: str = "python3", progress: Callable[[Message], None] = lambda message: None
@@ -176,11 +178,11 @@ class Services(Machine):
         """Run the estimator's suite on a device (`gpu:0`, `cpu`; empty: the first GPU) and keep what it teaches."""
         return self.estimates.calibrate(device, kernel_name, progress)
 
-    def place_trace(self, trace: dict[str, Any], request: EstimateRequest) -> tuple[Estimate, Placement]:
+    def place_trace(self, trace: dict[str, Any], request: EstimateRequest, **job: str) -> tuple[Estimate, Placement]:
         """The estimate of a step that was traced elsewhere, and the verdict on each device."""
         from .jobs.matching import match_trace
 
-        return match_trace(self._site(), partial(self.estimate_trace, trace), request)
+        return match_trace(self._site(), self.estimates.of_trace, trace, request, **job)
 
     # Jobs
 

@@ -24,6 +24,8 @@ import pytest
         (["submit", "train.ipynb", "--device-id", "all"], 2, "device_name"),
         (["submit", "train.ipynb", "--device-id", "0", "--gpus", "2"], 2, "devices_disagree"),
         (["submit", "train.ipynb", "--engine", "local", "--image", "a:1"], 2, "option_unknown"),
+        (["estimate", "train.ipynb", "--image", "Not A Name"], 2, "bad_image_name"),
+        (["fit", "train.ipynb", "--image", "deadbeef"], 2, "image_by_id"),
         (["submit", "train.ipynb", "--batch-size", "3"], 1, "batch_size_unnamed"),
         (["logs"], 1, "no_jobs"),
         (["contribute"], 1, "no_jobs"),

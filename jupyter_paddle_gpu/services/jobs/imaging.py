@@ -73,12 +73,14 @@ def with_release(
     choice: Choice,
     *,
     policies: Policies,
-    kernel_name: str,
+    kernel_name: str = "",
+    paddle_version: str = "",
     image: str = "",
 ) -> EstimateRequest:
     """The request with the release of Paddle that an engine's job has on a device, unless it says one itself.
 
     Args:
+        kernel_name: whose Paddle decides where no image was named; `paddle_version`: its version, where it is known.
         image: that the person or the notebook named.
     """
     features = engine.supported_features()
@@ -87,7 +89,7 @@ def with_release(
         return request
     from ...images.releases import release_of
 
-    own, local = kernel_paddle(kernel_name), local_images_of([engine])
+    own, local = paddle_version or kernel_paddle(kernel_name), local_images_of([engine])
     found = image_for(inventory, (device.id,), own, wanted=image, local=local, policy=policies.images)
     if not found.reference:
         return request

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from typing import Any
 
 import msgspec
 
+from ...domain.bounds import check_request
 from ...domain.changes import Changes
 from ...domain.decisions import Choice, Decision, RefusedError
 from ...domain.devices import Inventory
@@ -45,6 +47,10 @@ Changed = Callable[[EstimateRequest, Where], Changes]
 """What a job with a request has otherwise than the notebook."""
 Meant = Callable[[EstimateRequest, Where], EstimateRequest]
 """A request with its target: that on which a job would run, where none is asked for."""
+Trace = dict[str, Any]
+"""The JSON of `estimator.trace.Trace`."""
+Traced = Callable[[int | None], Trace]
+"""A step's trace at a batch size."""
 
 
 def match(
@@ -135,6 +141,19 @@ def as_usual(
     return request, _where(chosen, inventory, site.policies.matching, choice)
 
 
+def _of_live(
+    site: Site, trace: Trace, request: EstimateRequest, engine: str = "", image: str = ""
+) -> tuple[EstimateRequest, Where]:
+    """The same as `as_usual` for live objects, of which no notebook says more."""
+    chosen = site.engines[engine_name(site.engines, engine)]
+    inventory = inventory_of(chosen, site.inventory)
+    choice = choice_of(chosen, inventory, request)
+    named = image if is_reference(image) else ""
+    version = str(trace.get("paddle_version") or "")
+    request = _with_release(site, request, chosen, choice, paddle_version=version, image=named)
+    return request, _where(chosen, inventory, site.policies.matching, choice)
+
+
 def _with_release(site: Site, request: EstimateRequest, engine: Engine, choice: Choice, **of: str) -> EstimateRequest:
     return with_release(request, engine, inventory_of(engine, site.inventory), choice, policies=site.policies, **of)
 
@@ -153,22 +172,58 @@ def _refused(check: Callable[[], None]) -> Decision | None:
     return None
 
 
+def fits_of_traces(
+    site: Site,
+    fits: Callable[[Traced, EstimateRequest, tuple[str, ...]], Estimate],
+    traced: Traced,
+    request: EstimateRequest,
+    devices: tuple[str, ...],
+    **job: str,
+) -> Estimate:
+    """The largest batch of a step that was traced elsewhere on each device; `job`: engine and image."""
+    check_request(request)
+    traced = cache(traced)
+    request, _ = _of_live(site, traced(request.batch_size), request, **job)
+    return fits(traced, request, devices)
+
+
 def match_trace(
-    site: Site, estimated: Callable[[EstimateRequest], Estimate], request: EstimateRequest
+    site: Site,
+    estimated: Callable[[Trace, EstimateRequest, Where], Estimate],
+    trace: Trace,
+    request: EstimateRequest,
+    *,
+    engine: str = "",
+    image: str = "",
 ) -> tuple[Estimate, Placement]:
     """The estimate of a step that was traced elsewhere, and the verdict on each device.
 
     Args:
-        estimated: the step's estimate for a request; it takes no trace.
+        estimated: a trace's estimate for a request and a place; it takes no trace.
+        engine, image: the person's choice; empty leaves it to us.
     """
-    estimate = judged = estimated(request)
+    check_request(request)
+    request, where = _of_live(site, trace, request, engine, image)
+
+    def of(one: EstimateRequest) -> Estimate:
+        return estimated(trace, one, where)
+
+    estimate = judged = of(request)
     if estimate.target == "cpu":
-        judged = estimated(msgspec.structs.replace(request, target="gpu"))
-    settling = estimated(_alone(request))
+        judged = of(msgspec.structs.replace(request, target="gpu"))
+    settling = of(_alone(request))
     if settling.target != "cpu":
-        settling = estimated(_of_job(request, on_cpu=False))
+        settling = of(_of_job(request, on_cpu=False))
     known = judged if judged.status == "ok" else None
-    placement = place(site, known, paddle_version=estimate.paddle_version, settling=settling)
+    placement = place(
+        site,
+        known,
+        engine=engine,
+        choice=where.choice,
+        image=image if is_reference(image) else "",
+        paddle_version=estimate.paddle_version,
+        settling=settling,
+    )
     placement = _told(placement, request, estimate, judged)
     return estimate, placement if judged is estimate else with_figure(placement, judged)
 
@@ -224,5 +279,5 @@ def with_figure(placement: Placement, judged: Estimate) -> Placement:
     """The placement with what the training takes on a device, for whoever is shown what it takes on the CPU."""
     if judged.peak_bytes is None:
         return placement
-    figure = DeviceFigure(peak_bytes=judged.peak_bytes, low=judged.low, high=judged.high)
+    figure = DeviceFigure(peak_bytes=judged.peak_bytes, low=judged.low, high=judged.high, training=judged.training)
     return msgspec.structs.replace(placement, on_device=figure)

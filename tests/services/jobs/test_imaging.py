@@ -11,12 +11,14 @@ from jupyter_paddle_gpu.domain.containers.images import LocalImage, RegistryAnsw
 from jupyter_paddle_gpu.domain.decisions import Choice
 from jupyter_paddle_gpu.domain.devices import Device, Driver, HostSample, Inventory
 from jupyter_paddle_gpu.domain.engines import Features
+from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Resources
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 from jupyter_paddle_gpu.images.choice import ImagePolicy
 from jupyter_paddle_gpu.matching.policy import Policy
 from jupyter_paddle_gpu.services import Services, Settings
+from jupyter_paddle_gpu.services.estimates.estimating import Estimating
 from jupyter_paddle_gpu.services.jobs.imaging import chooser, expected_devices, with_release
 from jupyter_paddle_gpu.services.policies.files import Policies
 
@@ -144,3 +146,28 @@ def test_engine_and_image_that_are_named_are_those_of_the_estimate(tmp_path, mon
     finally:
         services.close()
     assert seen == [("docker", IMAGE), ("local", "")]
+
+
+@pytest.mark.parametrize("ask", ["place_trace", "fits_of"])
+def test_engine_and_image_that_are_named_are_those_of_live_objects(tmp_path, monkeypatch, ask):
+    seen = []
+
+    def with_image(request, engine, *_, image, paddle_version, **__):
+        seen.append((engine.supported_features().name, image, paddle_version))
+        return msgspec.structs.replace(request, release="3.0.0")
+
+    monkeypatch.setattr("jupyter_paddle_gpu.services.jobs.matching.with_release", with_image)
+    monkeypatch.setattr(Estimating, "fits_of", lambda _self, _trace, request, _devices: request)
+    trace = {"status": "no_model", "paddle_version": "3.3.1"}
+    given, asked = trace if ask == "place_trace" else lambda batch: trace, EstimateRequest(target="cpu")
+    services = Services(Settings(data_folder=tmp_path / "data"))
+    try:
+        found = getattr(services, ask)(given, asked, engine="docker", image=IMAGE)
+        getattr(services, ask)(given, asked)
+        with pytest.raises(PaddleGpuError) as refused:
+            getattr(services, ask)(given, asked, engine="nowhere")
+    finally:
+        services.close()
+    assert seen == [("docker", IMAGE, "3.3.1"), ("local", "", "3.3.1")]
+    assert refused.value.message.code == "unknown_engine"
+    assert found[1].engine == "docker" if ask == "place_trace" else found.release == "3.0.0"
