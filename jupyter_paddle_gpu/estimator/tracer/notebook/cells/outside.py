@@ -74,10 +74,12 @@ def _is_environment(node: ast.expr) -> bool:
 
 
 def statement(source: str, line: int) -> str:
-    """The innermost statement at a line."""
+    """The innermost statement at a line, or all that stand on it side by side: `import os; B = os.environ["B"]`."""
     statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
     here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
-    return ast.unparse(max(here, key=lambda node: node.lineno)) if here else ""
+    innermost = [node for node in here if node.lineno == max(one.lineno for one in here)]
+    inside = {id(part) for node in innermost for part in ast.walk(node) if part is not node}
+    return "\n".join(ast.unparse(node) for node in innermost if id(node) not in inside)
 
 
 def failing(problem: BaseException, source: str, line: int) -> str:

@@ -55,7 +55,7 @@ def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candi
         statement: that reads it.
     """
     found = [*documented.variables(name), *((value, CODE) for value in by_code(name, sources))]
-    return _texts([*found, (_neutral(name, _converted(statement)), ANY)])
+    return _texts([*found, (_neutral(name, _converted(statement, name)), ANY)])
 
 
 def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
@@ -95,10 +95,18 @@ def _neutral(name: str, number: str, asked: Iterable[str] = ()) -> Any:
     return _PLACE if _PATH.search(name) else name.lower()
 
 
-def _converted(statement: str) -> str:
-    """The type of number that a statement makes of what it reads; empty where it is a text."""
-    calls = (node for node in nodes(statement) if isinstance(node, ast.Call))
-    return next((name_of(one.func) for one in calls if name_of(one.func) in _CONVERTS), "")
+def _converted(statement: str, read: str = "") -> str:
+    """The type of number that a statement makes of what it reads (`read`: by that name, where several things are
+    read); empty where it is a text."""
+    whole = nodes(statement)
+    calls = [node for node in whole if isinstance(node, ast.Call) and name_of(node.func) in _CONVERTS]
+    if read and _holds(whole, read):
+        calls = [one for one in calls if _holds(ast.walk(one), read)]
+    return next((name_of(one.func) for one in calls), "")
+
+
+def _holds(parts: Iterable[ast.AST], text: str) -> bool:
+    return any(isinstance(one, ast.Constant) and one.value == text for one in parts)
 
 
 def _by_help(action: Action | None) -> list[str]:

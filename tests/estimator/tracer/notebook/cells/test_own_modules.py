@@ -258,6 +258,11 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
     "a parser's default": ({"options.py": OPTIONS, "reader.py": STORED}, CLOUDS, {}),
     "a variable of what is not here": ({}, CONFIGURED + STEP, {}),
     "a variable in a module": ({"settings.py": "import os\nBATCH = int(os.environ['BATCH'])\n"}, VARIED, {}),
+    "a variable behind others of its line, in a module": (
+        {"settings.py": "import os; RATE = 0.1; BATCH = int(os.environ['BATCH'])\n"},
+        VARIED,
+        {},
+    ),
     "a variable that may be left out, in a module": (
         {"settings.py": "import os\nBATCH = int(os.environ.get('BATCH'))\n"},
         VARIED,
@@ -333,6 +338,7 @@ def test_an_environment_variable_may_be_set_to_what_is_not_here(traced):
 def test_an_environment_variable_that_a_module_reads_is_asked_for_as_one_of_the_cells(traced):
     """The type of its suggestion is told by the module's statement; the cell has only the import."""
     assert traced["a variable in a module"]["asked"] == [["BATCH", "32", "any"]]
+    assert traced["a variable behind others of its line, in a module"]["asked"] == [["BATCH", "32", "any"]]
     assert traced["a variable that may be left out, in a module"]["asked"] == [["BATCH", "32", "any"]]
 
 

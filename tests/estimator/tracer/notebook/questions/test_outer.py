@@ -48,6 +48,8 @@ batch = 8
     "a text": ARGUMENT.format(declared="'--run_name'") + NET,
     "a folder": ARGUMENT.format(declared="'--data_dir'") + NET,
     "a variable": "import os, paddle\nbatch = int(os.environ['ROW_BATCH'])\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
+    "a variable beside others": "import os, paddle\nrate, batch = float(os.environ.get('RATE', 1)), "
+    "int(os.environ['ROW_BATCH'])\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
     "an input": "import paddle\nkind = input('kind? ')\nif kind not in ('narrow', 'wide'):\n    raise SystemExit(2)\n"
     + NET,
     "a class that nobody has": ARGUMENT.format(declared="'--kind'") + "net = eval('Net' + args.kind)(4, 2)\n" + NET,
@@ -61,6 +63,7 @@ EXPECTED = {
     "a text": ("run_name", "run_name", "any"),
     "a folder": ("data_dir", "data", "any"),
     "a variable": ("ROW_BATCH", "32", "any"),
+    "a variable beside others": ("ROW_BATCH", "32", "any"),
     "an input": ("kind", "narrow", "code"),
 }
 
