@@ -2,6 +2,14 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 
+/** Sentences in a row; Chinese punctuation brings its own room. */
+export function together(...sentences: (string | null | undefined | false)[]): string {
+  return sentences
+    .filter(Boolean)
+    .join(' ')
+    .replace(/([。；：！？）]) /g, '$1');
+}
+
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
 /** A size with three significant digits: `9.82 GiB`, `312 MiB`; an en dash where it is not known. */

@@ -1417,6 +1417,8 @@ export interface components {
             peak_bytes: number;
             low: number | null;
             high: number | null;
+            /** @default null */
+            training: string | null;
         };
         /**
          * DeviceHistory

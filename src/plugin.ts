@@ -14,7 +14,7 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { IStateDB } from '@jupyterlab/statedb';
 import { IStatusBar } from '@jupyterlab/statusbar';
-import { ITranslator, nullTranslator } from '@jupyterlab/translation';
+import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import type { Actions } from './actions';
@@ -118,7 +118,11 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
     const panel = new PanelWidget(context, read);
     panel.id = 'jp-PaddleGpu-panel';
-    const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
+    // JupyterLab itself translates the settings of its own language packs alone.
+    registry?.transform(PLUGIN, {
+      fetch: ({ schema, ...others }) => ({ ...others, schema: inLanguage(schema, trans) })
+    });
+    const settings = registry ? await registry.load(PLUGIN, true).catch(() => null) : null;
     const isLeft = () => settings?.get('side').composite === 'left';
     const load = () => void session.get().catch(() => undefined);
 
@@ -221,6 +225,25 @@ const plugin: JupyterFrontEndPlugin<void> = {
     }
   }
 };
+
+/** A schema with its titles and descriptions in the page's language. */
+function inLanguage(
+  schema: ISettingRegistry.ISchema,
+  trans: TranslationBundle
+): ISettingRegistry.ISchema {
+  // eslint-disable-next-line jupyter/no-dynamic-translation -- they stand in the schema, and a test holds them
+  const say = (text = '') => text && trans.__(text);
+  const said = <T extends { title?: string; description?: string }>(one: T): T => ({
+    ...one,
+    title: say(one.title),
+    description: say(one.description)
+  });
+  const properties = Object.entries(schema.properties ?? {});
+  return {
+    ...said(schema),
+    properties: Object.fromEntries(properties.map(([name, one]) => [name, said(one)]))
+  };
+}
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [model, plugin];
 export default plugins;

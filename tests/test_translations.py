@@ -54,6 +54,12 @@ def test_every_sentence_has_its_chinese() -> None:
     assert not missing, "\n".join(missing)
 
 
+def test_the_settings_have_their_chinese() -> None:
+    schema = json.loads((PACKAGE.parent / "src" / "schema" / "plugin.json").read_text(encoding="utf-8"))
+    said = [one[key] for one in (schema, *schema["properties"].values()) for key in ("title", "description")]
+    assert not [text for text in said if text not in chinese() and text != "Paddle GPU"]
+
+
 def test_translations_keep_the_fields() -> None:
     fields = re.compile(r"\{(\w+)[^}]*\}|%(\d)")
     wrong = []

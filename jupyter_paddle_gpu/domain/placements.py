@@ -102,6 +102,8 @@ class DeviceFigure(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes: int
     low: int | None
     high: int | None
+    training: str | None = None
+    """Which of several trainings of the notebook it is of, by its `id`: the one that needs most, whichever is shown."""
 
 
 class Placement(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..commands.face import Face
     from ..domain.estimates import Estimate
 
+Names = Mapping[str, Any]
 TRACE_SECONDS = 120.0
 """Longest time for the child; a trace takes a second."""
 
@@ -50,11 +51,8 @@ class LiveObjects(msgspec.Struct):
     """Codes of notes on what was found nowhere."""
 
 
-def estimate_live(
-    face: Face, names: Mapping[str, Any], words: tuple[str, ...], request: EstimateRequest, **job: str
-) -> View:
-    """The estimate of a step made of the named objects, completed from what else the kernel has; `job`: its engine and
-    image.
+def estimate_live(face: Face, names: Names, words: tuple[str, ...], request: EstimateRequest, **job: str) -> View:
+    """The estimate of a step of the named objects, completed from what else there is; `job`: its engine and image.
 
     Raises:
         PaddleGpuError: `no_such_object`, `no_live_model`, `inputs_unknown`, `live_failed`.
@@ -64,12 +62,7 @@ def estimate_live(
 
 
 def fits_live(
-    face: Face,
-    names: Mapping[str, Any],
-    words: tuple[str, ...],
-    request: EstimateRequest,
-    devices: tuple[str, ...],
-    **job: str,
+    face: Face, names: Names, words: tuple[str, ...], request: EstimateRequest, devices: tuple[str, ...], **job: str
 ) -> Estimate:
     """The largest batch of a step made of the named objects on each device; raises as `estimate_live`."""
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..engines.engine_type import EngineType
     from .jobs.explaining import JobExplained
     from .jobs.export.exports import Exports
+    from .jobs.matching import Traced
     from .jobs.placing import Site
     from .jobs.submitting import Settled
     from .jobs.taking import Desk
@@ -160,13 +161,7 @@ class Services(Machine):
         check_request(request)
         return self.estimates.of_trace(trace, request)
 
-    def fits_of(
-        self,
-        trace: Callable[[int | None], dict[str, Any]],
-        request: EstimateRequest,
-        devices: tuple[str, ...] = (),
-        **job: str,
-    ) -> Estimate:
+    def fits_of(self, trace: Traced, request: EstimateRequest, devices: tuple[str, ...] = (), **job: str) -> Estimate:
         """The same as `fits` for steps that are traced elsewhere; `trace` gives the JSON of one at a batch size."""
         from .jobs.matching import fits_of_traces
 

@@ -13,6 +13,7 @@ from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
 from jupyter_paddle_gpu.commands.views import comparison as comparison_view
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
+from jupyter_paddle_gpu.commands.views import machine as machine_view
 from jupyter_paddle_gpu.commands.views import states
 from jupyter_paddle_gpu.commands.views.plans import schedules as schedules_view
 from jupyter_paddle_gpu.commands.views.plans import sweeps as sweeps_view
@@ -36,6 +37,7 @@ def said():
     for table in TABLES:
         yield from table.values()
     yield from schedules_view._DAYS
+    yield from machine_view._PARTS
 
 
 def literals(nodes):

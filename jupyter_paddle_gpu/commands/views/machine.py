@@ -220,13 +220,39 @@ class DoctorView(TableView):
         return [
             (
                 marks[check.ok, check.needed],
-                check.name,
+                _part(check.name, say),
                 "\n".join(
                     filter(None, (check.finding.render(say.translate), check.finding.render_hint(say.translate)))
                 ),
             )
             for check in self.data
         ]
+
+
+_PARTS = (
+    "version",
+    "kernel",
+    "tracing",
+    "devices",
+    "device",
+    "driver",
+    "makers",
+    "plugins",
+    "engines",
+    "policy",
+    "claims",
+    "queue",
+    "data folder",
+)
+"""What the doctor looks at, in the words of a table; a package that is asked for goes by its own name."""
+
+
+def _part(name: str, say: Speech) -> str:
+    head, _, engine = name.partition("_")
+    if head == "engine":
+        return say("engine {engine}", engine=engine)
+    words = name.replace("_", " ")
+    return say(words) if words in _PARTS else name
 
 
 class CalibrationView(TableView):

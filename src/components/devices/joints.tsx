@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IDevice, IInventory } from '../../domain';
-import { bytes } from '../../format';
+import { bytes, together } from '../../format';
 import { useApp } from '../common/context';
 import { deviceName, deviceNumber } from './words';
 import { Muted } from '../common/pieces';
@@ -31,7 +31,7 @@ export function Joints({ inventory }: { inventory: IInventory }): JSX.Element | 
   return (
     <details className="jp-PaddleGpu-joints jp-PaddleGpu-small">
       <summary className="jp-PaddleGpu-muted">
-        {joined.map(({ message }) => message).join(' ')}
+        {together(...joined.map(({ message }) => message))}
       </summary>
       {/* Sixteen columns are wider than the panel: whoever has no mouse scrolls them with the arrows. */}
       <div

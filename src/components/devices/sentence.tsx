@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IDeviceScore, IVerdict } from '../../domain';
-import { bytes, duration, group } from '../../format';
+import { bytes, duration, group, together } from '../../format';
 import { useApp } from '../common/context';
 import { Info, NO_BREAK } from '../common/info';
 import { stepTime } from './words';
@@ -37,7 +37,7 @@ export function Sentence(props: {
           {short || reason.message}
         </span>
         {short && reason.hint && (
-          <Info about={short}>{`${reason.message} ${reason.hint}`}</Info>
+          <Info about={short}>{together(reason.message, reason.hint)}</Info>
         )}
         <Space />
         <span

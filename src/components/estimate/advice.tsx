@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IEstimate, IRemedy } from '../../domain';
-import { bytes } from '../../format';
+import { bytes, together } from '../../format';
 import type { Training } from '../../models/estimate/training';
 import { askedFor } from '../../models/estimate/whatIfs';
 import { useApp } from '../common/context';
@@ -47,22 +47,15 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const shown = open ? remedies : best.slice(0, isShort ? SHOWN.short : SHOWN.fits);
   // What was found before stands until there is news: it may be that none of it is worth a heading.
   const computing = training.isDetailing && !remedies.length;
-  if (!open && !shown.length && !computing) {
+  if (!open && !shown.length && !computing && !late) {
     return (
       <section
         className="jp-PaddleGpu-section jp-PaddleGpu-row"
         aria-label={trans.__('Could save')}
       >
+        <Muted small>{trans.__('Nothing saves 10 % of it.')}</Muted>
         <Space />
-        <Button
-          look="link"
-          aria-expanded={false}
-          title={
-            late?.message ??
-            trans.__('Nothing saves 10 % of it; all advice, and what else can be asked')
-          }
-          onClick={() => setMore(true)}
-        >
+        <Button look="link" aria-expanded={false} onClick={() => setMore(true)}>
           {trans.__('more, what if…')}
         </Button>
       </section>
@@ -89,7 +82,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
           ))}
         </div>
       )}
-      {late && (open || isShort) && (
+      {late && (open || isShort || !shown.length) && (
         <Muted as="div" small>
           {late.message}{' '}
           {training.isDetailing ? (
@@ -115,7 +108,7 @@ function Remedy(props: { remedy: IRemedy; training: Training }): JSX.Element {
       <div className="jp-PaddleGpu-refused">
         {remedy.says.message} → <b>{bytes(remedy.peak_bytes)}</b>
         <Muted as="div">
-          <Prose text={`${remedy.refused.message} ${remedy.refused.hint}`} />
+          <Prose text={together(remedy.refused.message, remedy.refused.hint)} />
         </Muted>
       </div>
     );

@@ -5,7 +5,7 @@ import { Debouncer } from '@lumino/polling';
 import * as React from 'react';
 
 import type { IAccelerator, IInventory } from '../../domain';
-import { bytes, group } from '../../format';
+import { bytes, group, together } from '../../format';
 import { short } from '../../plots';
 import {
   at,
@@ -118,14 +118,12 @@ export function BatchCurve(props: {
       <Row>
         <h2>{trans.__('Batch size')}</h2>
         <Info about={trans.__('Batch size')}>
-          {[
+          {together(
             trans.__(
               'The step is traced at the sizes that were asked for; between them and beyond, a straight line is drawn with its range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
             ),
             beyond && trans.__('%1 holds batch %2', beyond.name, group(beyond.batch))
-          ]
-            .filter(Boolean)
-            .join(' ')}
+          )}
         </Info>
         <Space />
         {here !== own && (

@@ -3,7 +3,7 @@
 import * as React from 'react';
 
 import type { IEstimate, IMessage } from '../../domain';
-import { byteRange, bytes } from '../../format';
+import { byteRange, bytes, together } from '../../format';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
@@ -20,6 +20,7 @@ import { Stop } from './stop';
 import { Target } from './target';
 import { Timeline } from './timeline';
 import { Tracing } from './tracing';
+import { inWords } from './trainings';
 import { evidence, missing } from './words';
 
 /** The note of several trainings: the list of them is in the head. */
@@ -140,6 +141,9 @@ function Figure(props: {
   const { estimate, training, model, total } = props;
   const { low, high, allocated_peak_bytes } = estimate;
   const onDevice = estimate.target === 'cpu' ? training.placement?.on_device : null;
+  const most = estimate.trainings.find(
+    ({ id }, _, { length }) => length > 1 && id === onDevice?.training
+  );
   const before = training.own?.peak_bytes ?? training.own?.allocated_peak_bytes ?? null;
   const was =
     before !== null && training.own !== estimate && bytes(before) !== bytes(total)
@@ -167,12 +171,11 @@ function Figure(props: {
             {onDevice && (
               <span title={byteRange(onDevice.low ?? 0, onDevice.high ?? 0)}>
                 {trans.__('%1 on a GPU', bytes(onDevice.peak_bytes))}{' '}
+                {most && `(${inWords(most, false, training, trans)}) `}
               </span>
             )}
             <Info about={bytes(total)}>
-              {[explained(), ...estimate.notes.filter(isBasis).map(one => one.message)].join(
-                ' '
-              )}
+              {together(explained(), ...estimate.notes.filter(isBasis).map(one => one.message))}
             </Info>
           </span>
           {estimate.live && <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>}

@@ -52,7 +52,7 @@ export function Trainings(props: {
 }
 
 /** `ResNet · cell 4 · batch 256 · 12.3 GiB`. */
-function inWords(
+export function inWords(
   one: ITraining,
   tellsBatch: boolean,
   training: Training,

@@ -11,7 +11,7 @@ import {
   isEnded,
   measuredPeak
 } from '../../domain';
-import { bytes, duration, moment } from '../../format';
+import { bytes, duration, moment, together } from '../../format';
 import type { JobView } from '../../models/job/jobView';
 import {
   costText,
@@ -107,7 +107,7 @@ function Told({ notices }: { notices: INotice[] }): JSX.Element {
           {receiver}: {words[state]}
           {problem && (
             <Muted as="div">
-              <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
+              <Prose text={together(problem.message, problem.hint)} />
             </Muted>
           )}
         </div>

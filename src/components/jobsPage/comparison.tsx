@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-import { bytes, metric, stopwatch } from '../../format';
+import { bytes, metric, stopwatch, together } from '../../format';
 import {
   comparedCharts,
   comparedMemory,
@@ -127,9 +127,7 @@ export function Comparison(props: { model: Model; close: () => void }): JSX.Elem
         <>
           <h3>{trans.__('Code')}</h3>
           {codeError ? (
-            <p role="alert">
-              {codeError.message} {codeError.hint}
-            </p>
+            <p role="alert">{together(codeError.message, codeError.hint)}</p>
           ) : code ? (
             <CodeDifference cells={code.code} />
           ) : (

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 import type { ApiError } from '../../api';
 import type { IDevice, IMessage, IVariable } from '../../domain';
+import { together } from '../../format';
 import {
   type IPlanChoice,
   ownZone,
@@ -288,7 +289,7 @@ function Dates({ plan, planner }: { plan: IPlanChoice; planner: Planner }): JSX.
           trans.__('Type five fields, as 0 2 * * *.')
         )
       ) : error ? (
-        <Prose text={`${error.message} ${error.hint}`} />
+        <Prose text={together(error.message, error.hint)} />
       ) : (
         dates.length > 0 &&
         trans.__(

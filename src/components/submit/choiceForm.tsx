@@ -4,11 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import type { IEngineFeatures, IImageChoice, IQueueView, IReceiver } from '../../domain';
-import { percent } from '../../format';
+import { percent, together } from '../../format';
 import {
   type IChoice,
-  imageOf,
-  shortImage,
   movedTo,
   parseEnvironment,
   strayLines,
@@ -19,6 +17,7 @@ import type { Training } from '../../models/estimate/training';
 import { useApp } from '../common/context';
 import { Muted, Prose } from '../common/pieces';
 import { DeviceChoice } from './deviceChoice';
+import { Images } from './images';
 
 const GIB = 2 ** 30;
 /** So much of a device is offered; others by the terminal. */
@@ -174,7 +173,7 @@ function Select(props: {
 /** What the policy gives this user among all; empty where it says nothing. */
 function givenBy(queue: IQueueView | null, trans: TranslationBundle): string {
   const { priority = 0, quota = null, shared = false } = queue ?? {};
-  return [
+  return together(
     shared && priority ? trans.__('The policy gives your jobs priority %1.', priority) : '',
     quota === null
       ? ''
@@ -183,9 +182,7 @@ function givenBy(queue: IQueueView | null, trans: TranslationBundle): string {
           'The policy gives your jobs %1 devices at once.',
           quota
         )
-  ]
-    .filter(Boolean)
-    .join(' ');
+  );
 }
 
 /** The pools that there are; one that cannot be used says why. */
@@ -214,7 +211,7 @@ function Engines(props: {
           </label>
           {item.problems.map((problem, index) => (
             <div key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
-              <Prose text={[problem.message, problem.hint].filter(Boolean).join(' ')} />
+              <Prose text={together(problem.message, problem.hint)} />
             </div>
           ))}
         </div>
@@ -253,46 +250,6 @@ function Receivers(props: {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-/** The images, the best first, with what speaks for the chosen one. */
-function Images(props: {
-  images: readonly IImageChoice[];
-  choice: IChoice;
-  onCpu: boolean;
-  onChoose: (image: string) => void;
-}): JSX.Element {
-  const { trans } = useApp();
-  const { images, choice, onCpu, onChoose } = props;
-  const chosen = choice.image;
-  const shown = imageOf(images, chosen, onCpu);
-  const reasons = shown ? [...shown.reasons, ...shown.ruled_out] : [];
-  const isKnown = !chosen || images.some(({ reference }) => reference === chosen);
-  return (
-    <label>
-      <span>{trans.__('Image')}</span>
-      <select
-        className="jp-PaddleGpu-input"
-        value={chosen}
-        onChange={event => onChoose(event.target.value)}
-      >
-        <option value="">{trans.__('as usual')}</option>
-        {!isKnown && <option value={chosen}>{shortImage(chosen)}</option>}
-        {images.map(image => (
-          <option key={image.reference} value={image.reference}>
-            {image.local
-              ? shortImage(image.reference)
-              : trans.__('%1 (to be pulled)', shortImage(image.reference))}
-          </option>
-        ))}
-      </select>
-      {reasons.length > 0 && (
-        <span className="jp-PaddleGpu-muted jp-PaddleGpu-reason">
-          {shown?.reference} · {reasons.map(({ message }) => message).join(' ')}
-        </span>
-      )}
-    </label>
   );
 }
 

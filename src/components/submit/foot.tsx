@@ -4,7 +4,7 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 
 import { type IEngineFeatures, type IMessage, isEnded } from '../../domain';
-import { bytes, duration, percent } from '../../format';
+import { bytes, duration, percent, together } from '../../format';
 import { otherwise, shortImage } from '../../models/submit/choice';
 import type { PanelModel } from '../../models/panel';
 import type { Training } from '../../models/estimate/training';
@@ -114,7 +114,7 @@ function once(problems: readonly IMessage[]): IMessage[] {
   const kinds = new Map<string, IMessage>();
   for (const problem of problems) {
     const first = kinds.get(problem.code);
-    const message = [first?.message, problem.message].filter(Boolean).join(' ');
+    const message = together(first?.message, problem.message);
     kinds.set(problem.code, { ...problem, message });
   }
   return [...kinds.values()];
