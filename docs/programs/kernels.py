@@ -122,6 +122,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "rests_on": lambda value: "leaves out results whose gradient of a gradient is absent",
     "awaits_all": lambda value: "waits for the gradients of all operands",
     "gives_rows": lambda value: "",  # said by `result`
+    "gives_all": lambda value: "makes a gradient for each member of a list, also where nobody wants it",
     "float32_results": lambda value: f"keeps results {', '.join(str(index + 1) for index in value)} in float32",
     "promotes": lambda value: "gives float32 where one operand is",
     "keeps_types": lambda value: "gives the type that the call says",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..memory.arrays import Shape
+from ..memory.dtypes import LOW_PRECISION, SIZE
 from ..memory.operators import call
 from .composing import reduced, scaled, times, zeros
 from .rules import (
@@ -48,6 +49,12 @@ def _product_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> 
     if x.shape == y.shape or not is_common(x.shape, y.shape):
         return 0
     return sum(array.nbytes for group in results for array in group)
+
+
+def _added_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
+    """In low precision the sum in float32."""
+    made = results[0][0]
+    return made.numel * SIZE["float32"] if made.dtype in LOW_PRECISION else 0
 
 
 def _sum_workspace(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -233,8 +240,15 @@ OPERATORS = (
     Operator("copysign", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator(
         "add_n",
-        "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`)",
-        Rule(strides=Strides.KEPT, sparse=Sparse.MERGED, reads_as={0: 0}, asked=Asked.EACH_CALL),
+        "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`, `test_lists.py`)",
+        Rule(
+            strides=Strides.KEPT,
+            workspace=_added_workspace,
+            sparse=Sparse.MERGED,
+            gives_all=True,
+            reads_as={0: 0},
+            asked=Asked.EACH_CALL,
+        ),
     ),
     Operator(
         "equal",

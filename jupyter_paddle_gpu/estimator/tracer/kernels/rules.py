@@ -68,8 +68,7 @@ class Statistics(NamedTuple):
     place: int
 
 
-Tensors = dict[str, Any]
-"""Operands by name, lists of tensors among them; None for one that is absent."""
+Tensors = dict[str, Any]  # operands by name, lists of tensors among them; None for one that is absent
 Wants = tuple[bool, ...]  # which results are asked for
 Composite = Callable[[Attributes, Tensors, Wants], list[Any]]
 
@@ -186,8 +185,7 @@ class Asked(Enum):
 
 NO_RESULT = "(InvalidArgument) Required tensor shall not be nullptr, but received nullptr."
 """What a kernel says that fills a result which nobody wants (`device_context.cc`)."""
-WITHOUT_MEMORY = "called with tensors that have no memory"
-"""Source of what is known of many operators: no more than when they are `Asked`."""
+WITHOUT_MEMORY = "called with tensors that have no memory"  # what is known of many: no more than when they are `Asked`
 
 
 class Further(Enum):
@@ -307,6 +305,8 @@ class Rule:
     """Gradients of all operands are waited for, those without a result too."""
     gives_rows: bool = False
     """With `sparse` set, the result is a sparse gradient of one row an index."""
+    gives_all: bool = False
+    """Its gradient is made for each member of its list, to which none flows as well (else see `Gradient.beside`)."""
 
     # Costs
     flops: Amount = one_each

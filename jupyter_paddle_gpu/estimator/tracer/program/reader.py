@@ -7,6 +7,7 @@ operands) is guarded here and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import paddle
@@ -204,8 +205,17 @@ class Reader:
         }
         steps = [without_absent(one) for one in steps]
         outgoing = awaited(steps, incoming, outgoing)
-        beside = dict(self._beside(inputs, outgoing, steps))
-        return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas, beside=beside)
+        beside, gives_all = dict(self._beside(inputs, outgoing, steps)), step.rule.gives_all
+        if gives_all:
+            steps = [one if any(one.gives) else replace(one, results=(self._like(incoming),)) for one in steps]
+        return Gradient(steps, incoming, outgoing, frozenset(saved), self.metas, beside=beside, gives_all=gives_all)
+
+    def _like(self, incoming: dict[int, int]) -> int:
+        """The slot of a gradient that the builder leaves out, as it is wanted by nobody: it is as the one that comes
+        in."""
+        slot = len(self.metas)
+        self.metas[slot] = self.metas[next(iter(incoming.values()))]
+        return slot
 
     def _beside(
         self, inputs: list[list[Any]], outgoing: dict[int, int], steps: list[GradStep]

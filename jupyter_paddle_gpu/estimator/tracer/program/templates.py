@@ -83,6 +83,8 @@ class Gradient:
     slot of its gradient}. Eager mode leaves it out where the member has a place in the graph (`without`)."""
     absent: frozenset[int] = frozenset()
     """The slots of those that are left out."""
+    gives_all: bool = False
+    """Whether each of its operators runs, also where its result is wanted by nobody."""
     empty: frozenset[int] = frozenset()
     """Gradients that come in for what was left out: there is nothing of which zeros could be made."""
     taken: set[int] = field(init=False, repr=False, compare=False)
@@ -101,7 +103,8 @@ class Gradient:
         """The gradient without what flows to other operands than the wanted ones: their results are not computed."""
         found = self.parts.get(wanted)
         if found is None:
-            idle = {slot for operand, slot in self.outgoing.items() if operand not in wanted} - self.taken
+            others = set() if self.gives_all else self.outgoing.keys() - wanted
+            idle = {self.outgoing[operand] for operand in others} - self.taken
             steps = [
                 replace(step, results=tuple(_without(operand, idle) for operand in step.results)) for step in self.steps
             ]

@@ -1,5 +1,5 @@
 """Which members of a list are given a gradient to which none flows, against real steps: those of which eager mode knows
-nothing, as they come straight from an operator without a gradient."""
+nothing, as they come straight from an operator without a gradient, and all that `add_n` adds."""
 
 import pytest
 
@@ -11,6 +11,7 @@ SOURCE = """
 import paddle
 paddle.seed(0)
 w = paddle.create_parameter([100, 40], "float32")
+fixed = paddle.rand([100, 40])
 optimizer = paddle.optimizer.SGD(1e-6, parameters=[w])
 for step in range(5):
     loss = ({expression}).mean()
@@ -25,6 +26,9 @@ EXPRESSIONS = {
     "beside ones and drawn numbers": "paddle.stack([w, paddle.rand([100, 40]), paddle.ones([100, 40])], 1)",
     "summed with drawn numbers": "paddle.einsum('ij,jk->ik', w, paddle.rand([40, 3000]))",
     "summed with fixed numbers": "paddle.einsum('ij,jk->ik', w, paddle.rand([40, 3000]) * 1)",
+    "added to fixed numbers": "paddle.add_n([fixed, w * 2, fixed * 2])",
+    "added in low precision": "paddle.add_n([fixed.astype('bfloat16'), (w * 2).astype('bfloat16')]).astype('float32')",
+    "added twice": "paddle.add_n([paddle.add_n([fixed, w * 2]), fixed])",
 }
 AGAIN = """
 import paddle
@@ -44,6 +48,9 @@ for step in range(5):
 """
 SOURCES = {name: SOURCE.format(expression=one) for name, one in EXPRESSIONS.items()}
 SOURCES["differentiated twice"] = AGAIN
+SOURCES["asked for one"] = SOURCE.format(expression="paddle.add_n([fixed, w * 2, fixed * 2])").replace(
+    "    loss.backward()", "    found = paddle.grad(loss, [w])[0]\n    w.grad = found * 1\n    del found"
+)
 
 
 @pytest.mark.parametrize("name", SOURCES)
