@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import paddle
 from paddle.base import variable_index
 
-from ..memory.arrays import allocate
+from ..memory.arrays import allocate, lay_out
 from ..memory.operators import call
 from ..memory.values import Computed
 from ..session import CUT
@@ -27,6 +28,7 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     runtime.reads_by_brackets = True
     try:
         _check_masks(runtime, tensor, index)
+        _check_new_axes(runtime, tensor, index)
         _check_rank(runtime, tensor, index)
         if _is_switch(index):
             return _switched(tensor, bool(index))
@@ -54,18 +56,53 @@ def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
 
 def _check_masks(runtime: Tensors, tensor: Any, index: Any) -> None:
     """Raise what eager mode says of a mask of another shape than the axes that it stands for (`ParseIndexingSlice`)."""
-    axis, parts = 0, index if isinstance(index, tuple) else (index,)
-    for number, part in enumerate(parts):
-        if part is Ellipsis:
-            axis = tensor.ndim - sum(map(_axes_of, parts[number + 1 :]))
-            continue
+    for part, axis in _placed(tensor, index):
         sizes = _mask_sizes(part)
         for place, size in enumerate(sizes, axis):
             there = tensor.shape[place] if 0 <= place < tensor.ndim else 0
             if size != there:
                 said = f"The shape of boolean index {sizes[0]} did not match indexed tensor {there} along axis {place}."
                 raise runtime.refused(IndexError(f"(OutOfRange) {said}"))
-        axis += _axes_of(part)
+
+
+def _check_new_axes(runtime: Tensors, tensor: Any, index: Any) -> None:
+    """Raise what eager mode says of a mask behind a new axis: it lays it on what the rest of the index leaves, at an
+    axis that is counted without the new ones, `x[None, mask]` on the new axis."""
+    placed = list(_placed(tensor, index))
+    if all(part is not None for part, _ in placed) or not any(_mask_sizes(part) for part, _ in placed):
+        return
+    spans = [_left(runtime, part, tensor.shape[axis : axis + _axes_of(part)]) for part, axis in placed]
+    left, place = [size for span in spans for size in span], 0
+    for (part, _), span in zip(placed, spans, strict=True):
+        for number, (size, there) in enumerate(zip(_mask_sizes(part), left[place:], strict=False)):
+            if size != there:
+                said = f"along dimension {number}, the target dimension is {there}, but received {size}"
+                said = f"The dimension of bool index doesn't match indexed array {said}"
+                raise runtime.refused(IndexError(f"(OutOfRange) {said}"))
+        place += 0 if part is None else len(span)
+
+
+def _placed(tensor: Any, index: Any) -> Iterator[tuple[Any, int]]:
+    """The parts of an index with the axis that each begins at. What an ellipsis stands for, and what is left behind the
+    last one, are slices; behind it eager mode counts one axis for each part, of whatever shape a mask is."""
+    axis, parts = 0, index if isinstance(index, tuple) else (index,)
+    for number, part in enumerate((*parts, Ellipsis)):
+        if part is Ellipsis:
+            end = tensor.ndim - sum(_axes_of(one) > 0 for one in parts[number + 1 :])
+            yield from ((slice(None), place) for place in range(axis, end))
+            axis = max(end, axis) if number == len(parts) else end
+        else:
+            yield part, axis
+            axis += _axes_of(part)
+
+
+def _left(runtime: Tensors, part: Any, sizes: list[int]) -> list[int]:
+    """The sizes that numbers, slices and new axes leave of axes; what tensors and lists choose from stays whole."""
+    if part is None:
+        return [1]
+    if isinstance(part, slice):
+        return [len(range(*_bounds(runtime, part).indices(size))) for size in sizes]
+    return [] if isinstance(part, numbers.Integral) else sizes
 
 
 def _mask_sizes(part: Any) -> list[int]:
@@ -83,7 +120,7 @@ def _axes_of(part: Any) -> int:
 
 def _read(runtime: Tensors, tensor: Any, index: Any) -> Any:
     axis, is_contiguous = _only_axis(index, tensor.ndim), runtime.state(tensor).array.is_contiguous
-    if axis is not None and 0 < axis < tensor.ndim and not (is_contiguous and _READS_ELEMENTS):
+    if axis is not None and 0 < axis < tensor.ndim and not _READS_ELEMENTS:
         return call("index_select", tensor, _integers(index[-1])[0], axis)
     if (found := _elements(runtime, tensor, index, is_contiguous)) is not None:
         return found
@@ -94,14 +131,23 @@ def _read(runtime: Tensors, tensor: Any, index: Any) -> Any:
 
 def _elements(runtime: Tensors, tensor: Any, index: Any, is_contiguous: bool) -> Any:
     """What tensors and lists of places choose: of a tensor that lies as it was made eager mode reads it by its strides,
-    from behind the part that numbers and slices say, and keeps the places as they are; of others it stacks them. None
+    from behind the part that numbers and slices say, and keeps the places as they are; of others it stacks them, and
+    chooses from their first axes where the places stand for neighbours: 3.3.1 lays the axes out for those that stand
+    apart alone, and turns the result as if it always had (`x.t()[:, rows]` is of the transposed one's own rows). None
     where it does otherwise: of a mask for each element, and in versions that have no such operator."""
-    masks = [part for part in (index if isinstance(index, tuple) else (index,)) if _is_mask(part)]
-    if not _READS_ELEMENTS or any(mask.ndim == tensor.ndim for mask in masks):
-        return None
+    parts = index if isinstance(index, tuple) else (index,)
+    masks = [part for part in parts if _is_mask(part)]
+    rank = tensor.ndim + sum(part is None for part in parts) - sum(isinstance(part, numbers.Integral) for part in parts)
+    if not _READS_ELEMENTS or any(mask.ndim == rank for mask in masks):
+        return tensor[_beside(parts)][masks[0]] if masks and len(parts) > 1 else None
+    if not is_contiguous and len(masks) == 1 and not _is_list(parts):
+        part = tensor[_beside(parts)]
+        places = call("nonzero", masks[0])
+        return call("gather", part, places, 0) if masks[0].ndim == 1 else call("gather_nd", part, places)
     if masks:
-        parts = index if isinstance(index, tuple) else (index,)
-        index = tuple(place for part in parts for place in (_columns(part) if _is_mask(part) else [part]))
+        found = {id(mask): paddle.nonzero(mask) for mask in masks}  # until the tensor is read
+        columns = {name: _columns(runtime, one) for name, one in found.items()}
+        index = tuple(place for part in parts for place in columns.get(id(part), [part]))
     starts, ends, steps, axes, none_axes, decrease_axes, advanced, has_advanced, strided = variable_index.parse_index(
         tensor, index
     )
@@ -126,11 +172,23 @@ def _elements(runtime: Tensors, tensor: Any, index: Any, is_contiguous: bool) ->
         is_known = None not in known and not none_axes
         runtime.state(found).array.value = Computed(_chosen, (axes, *known), {}) if is_known else None
         return found
-    part = part if axes == list(range(len(axes))) else call("transpose", part, axes + others)
+    part = part if axes[-1] - axes[0] < len(axes) else call("transpose", part, axes + others)
     stacked = call("stack", places, -1) if len(places) > 1 else call("unsqueeze", places[0], [-1])
     found, rank = call("gather_nd", part, stacked), len(shape)
     order = [*range(rank, rank + first), *range(rank), *range(rank + first, found.ndim)]
     return call("transpose", found, order) if first else found
+
+
+def _beside(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An index without its masks: their axes stay whole."""
+    return tuple(one for part in parts for one in ([slice(None)] * part.ndim if _is_mask(part) else [part]))
+
+
+def _is_list(parts: tuple[Any, ...]) -> bool:
+    """Whether places stand in an index beside masks."""
+    given = [part for part in parts if not _is_mask(part)]
+    tensors = [part for part in given if isinstance(part, paddle.Tensor) and part.ndim]
+    return bool(tensors) or any(isinstance(part, (list, np.ndarray)) for part in given)
 
 
 def _chosen(axes: list[int], part: Any, *places: Any) -> Any:
@@ -141,10 +199,12 @@ def _chosen(axes: list[int], part: Any, *places: Any) -> Any:
     return part[tuple(index)]
 
 
-def _columns(mask: Any) -> list[Any]:
-    """The places that a mask chooses, for each of its axes."""
-    found = paddle.nonzero(mask)
-    return [call("slice", found, [1], [axis], [axis + 1], [1], [1]) for axis in range(mask.ndim)]
+def _columns(runtime: Tensors, found: Any) -> list[Any]:
+    """The places that a mask chooses, for each of its axes, laid out."""
+    columns = [call("slice", found, [1], [axis], [axis + 1], [1], [1]) for axis in range(found.shape[1])]
+    for column in columns:
+        lay_out(runtime.ledger, runtime.state(column).array)
+    return columns
 
 
 def _bounds(runtime: Tensors, index: Any) -> Any:

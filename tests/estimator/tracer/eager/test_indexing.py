@@ -79,6 +79,9 @@ READS = {
     "mask": ("pass", "X[mask] * 2"),
     "columns-by-mask": ("pass", "X[:, sixty] * 2"),
     "last-axis-by-mask": ("pass", "X.reshape([16, 100, 100])[..., sixty] * 2"),
+    "mask-and-a-new-axis": ("pass", "X[most, None] * 2"),
+    "mask-behind-a-number": ("pass", "X.reshape([2, 800, 100])[1, most[:800]] * 2"),
+    "mask-before-a-number": ("pass", "X.reshape([800, 100, 2])[most[:800], 1] * 2"),
     "up-to-a-tensor": ("h = paddle.shape(X)[1] // 2", "X[:, :h] * 2 + X[:, h:h + h] * 3"),
     "pairs-of-axes-and-a-part": ("pass", "X.reshape([16, 100, 100])[pairs, :50] * 2"),
 }

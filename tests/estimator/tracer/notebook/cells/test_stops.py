@@ -233,6 +233,9 @@ MASKS = {
     "entries": "net(x)[x > 0.5]",
     "a list": "net(x)[[True, False, True]]",
     "more axes than there are": "net(x)[paddle.ones([4, 2, 3], 'bool')]",
+    "behind a new axis": "net(x)[None, x[:, 0] > 0.5]",
+    "behind a number and a new axis": "net(x)[0, None, paddle.ones([2], 'bool')]",
+    "of all axes behind an ellipsis": "net(x)[..., net(x) > 0.5]",
 }
 REFUSED |= {f"a mask of another shape: {name}": training(loss=f"{call}.mean()") for name, call in MASKS.items()}
 REFUSED["a mask of another shape that is written by"] = training(loss="(h := net(x) * 1).mean()").replace(
@@ -367,6 +370,7 @@ RUNS |= {
         x=AGAIN.format(more=""), loss=LIST.format(call="concat([x, t])")
     ),
     "places before a new axis and a number": training(loss=f"net(x)[{PLACES}, None, 1].mean()"),
+    "a mask behind a new axis that fits": training(loss="net(x)[:2][None, :, paddle.ones([2], 'bool')].mean()"),
     "a mask of all axes": training(loss="net(x)[:, paddle.ones([2], 'bool')][x[:, 0] < 2].reshape([4, 2]).mean()"),
     "a map of less than nothing twice": training(
         loss="F.conv2d(net(x).reshape([1, 1, 4, 2]), paddle.rand([1, 1, 6, 6])).mean()"
