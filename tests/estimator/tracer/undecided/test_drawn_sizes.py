@@ -10,6 +10,7 @@ PROGRAM = """
 import random
 import numpy as np, paddle
 sizes = {sizes}
+rng, state = np.random.default_rng(0), np.random.RandomState(0)
 class Data(paddle.io.Dataset):
     def __getitem__(self, i):
         return np.zeros([3, 64, 64], "float32")
@@ -41,6 +42,13 @@ DRAWN = {
     "numpy's choice by chances": "int(np.random.choice(sizes + [99], p=[1 / 7] * 7 + [0]))",
     "python's factor": "round(64 * random.uniform(0.25, 1))",
     "numpy's factor": "round(64 * np.random.uniform(low=0.25, high=1))",
+    "a generator's choice": "int(rng.choice(sizes))",
+    "a generator's number": "8 * int(rng.integers(2, 9))",
+    "a generator's number with its end": "8 * int(rng.integers(2, 8, endpoint=True))",
+    "a generator's place": "sizes[rng.integers(len(sizes))]",
+    "a generator's factor": "round(64 * rng.uniform(0.25, 1))",
+    "a state's choice": "int(state.choice(sizes, 1)[0])",
+    "a state's number": "8 * state.randint(2, 9)",
     "pairs": "random.choice([(side, side) for side in sizes])[0]",
 }
 SOURCES = {

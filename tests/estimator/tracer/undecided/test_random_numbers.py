@@ -68,6 +68,7 @@ SOMETIMES = {
     "item": _model("if paddle.rand([1]).item() < 0.9:"),
     "python": _model("if random.random() < 0.9:"),
     "numpy": _model("if 0.9 > np.random.rand():"),
+    "generator": _model("if np.random.default_rng(0).random() < 0.9:"),
     "between": _model("if random.uniform(2, 3) <= 2.9:"),
     "kept": _model("takes = True if np.random.uniform() < 0.9 else False\n        if takes:"),
     "around-python": HEAD + AROUND.format(condition="random.random() < 0.9"),
