@@ -34,6 +34,8 @@ _HARMLESS = re.compile(
 _COMMAND = re.compile(r"\s*([!%]{1,2}\w)")
 _NAMED = re.compile(r"!\s*(?:\{(\w+)\}|\$(\w+))(?=\s|$)([^\n]*)")
 """A command whose program is what a name holds: `!{line} --epochs 3`, `!$line`."""
+_WRITTEN_OUT = re.compile(r"^(\s*)get_ipython\(\)\.run_line_magic\((['\"])(\w+)\2,\s*(['\"])((?:(?!\4)[^\\])*)\4\)\s*$")
+"""A line magic as IPython runs it, and as `nbconvert` writes it."""
 _BARE = re.compile(r"ls|ll|pwd")
 _AUTOMATIC = re.compile(
     r"(?:cd|pwd|pushd|popd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|pip|conda|mamba|env|set_env|load_ext|reload_ext|autoreload"
@@ -125,7 +127,8 @@ def mask(source: str) -> tuple[str, list[Magic], str]:
         The masked source with as many lines as before, what was masked, and the name of a cell magic or "".
     """
     # Not splitlines(): Python's own lines end at these two alone, and a string may hold the others.
-    lines = _plain_lines(source).split("\n")
+    lines = [_WRITTEN_OUT.sub(r"\1%\3 \5", line) for line in _plain_lines(source).split("\n")]
+    source = "\n".join(lines)
     first = next((i for i, line in enumerate(lines) if line.strip()), None)
     if first is not None and lines[first].startswith("%%"):
         return _mask_cell(lines, first)

@@ -36,6 +36,7 @@ for x in loader:
         ("!python -m paddle.distributed.launch --gpus 0,1 train.py -e 2", [("launch", "train.py", ("-e", "2"), "")]),
         ("!fleetrun --gpus=0,1 train.py", [("launch", "train.py", (), "")]),
         ("%run train.py 3", [("run", "train.py", ("3",), "")]),
+        ("get_ipython().run_line_magic('run', 'train.py 3')", [("run", "train.py", ("3",), "")]),
         ("%cd repo\n!python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
         ("%%bash\ncd repo\npython train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
         ("%%bash\ncd repo && python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),

@@ -57,6 +57,9 @@ NOTEBOOKS = {
     ),
     "bash": (f"%%bash\ncd sub\npython train.py {ARGUMENTS}",),
     "run": (f"%cd sub\n%run train.py {ARGUMENTS}\nprint(main)",),
+    "run written out": (
+        f"%cd sub\nif True:\n    get_ipython().run_line_magic('run', \"train.py {ARGUMENTS}\")\nprint(main)",
+    ),
     "launch": (f"!cd sub && python -m paddle.distributed.launch --devices 0,1 train.py {ARGUMENTS}",),
     "twice": ("!cd sub && python train.py --width 100\n!cd sub && python train.py --width 300 --batch 64",),
     "started": (
