@@ -151,3 +151,20 @@ def test_setuptools_comes_before_pip_as_with_paddle_itself():
         for start in ("import sys, paddle", QUICK)
     )
     assert (quick.returncode, quick.stdout) == (0, own.stdout), quick.stderr[-1000:]
+
+
+@pytest.mark.paddle
+def test_what_lacks_its_library_does_not_wait():
+    """Paddle imports setuptools, which Python from 3.12 on does not bring: a job would end there."""
+    code = f"""
+import sys
+sys.path.insert(0, {str(ZYGOTE.parent)!r})
+sys.modules["setuptools"] = None
+from zygote import paddle_import
+try:
+    paddle_import.quickly()
+except ImportError as problem:
+    print(problem.name)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["setuptools"]

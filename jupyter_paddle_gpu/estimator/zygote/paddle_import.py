@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
-POSTPONED = frozenset(("paddle.utils.cpp_extension", "httpx"))
-"""Half of what Paddle's own modules take: the first imports setuptools and looks for compilers with child processes,
-the second, which downloads, imports rich and click."""
+POSTPONED = {"paddle.utils.cpp_extension": "setuptools", "httpx": "httpx"}
+"""Half of what Paddle's own modules take, with what each needs: the first imports setuptools and looks for compilers
+with child processes, the second, which downloads, imports rich and click."""
 MEANWHILE = ("http.server", "tarfile", "zipfile", "pdb", "calendar", "json", "logging.handlers", "typing_extensions")
 """Modules without a library of their own that Paddle imports; those with one would wait for the loader's lock."""
 
@@ -41,12 +42,18 @@ class _SetuptoolsFirst:
                 importlib.import_module("setuptools")
 
 
+def _postponed() -> frozenset[str]:
+    """What can wait; without its library a module is imported at once, and ends `import paddle` as it does in a job
+    (Python from 3.12 on brings no setuptools)."""
+    return frozenset(name for name, needed in POSTPONED.items() if importlib.util.find_spec(needed) is not None)
+
+
 def quickly() -> Any:
     """Paddle's package; raises what `import paddle` raises."""
     with contextlib.suppress(ImportError):  # Paddle itself will say so, if it is of importance
         for name in MEANWHILE:
             importlib.import_module(name)
-    with Finder(POSTPONED):
+    with Finder(_postponed()):
         paddle = importlib.import_module("paddle")
     if "setuptools" not in sys.modules:
         sys.meta_path.insert(0, _SetuptoolsFirst())
