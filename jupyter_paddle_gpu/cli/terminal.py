@@ -120,7 +120,7 @@ def _usage(error: click.ClickException, arguments: list[str]) -> Message:
     hint = "See `jupyter paddle-gpu {command} --help`."
     script = next((one for one in arguments if one.endswith(".py")), None)
     if isinstance(error, click.NoSuchOption) and script is not None and "--" not in arguments:
-        params: dict[str, Param] = {"problem": error.format_message(), "command": command, "script": script}
+        params: dict[str, Param] = {"problem": click_words.problem_of(error), "command": command, "script": script}
         behind = _LAUNCHED if "paddle.distributed.launch" in arguments else _BEHIND
         return Message(code="usage", text="{problem}", hint=behind, params={**params, "option": error.option_name})
     commands = vars(error).get(COMMANDS, "")
@@ -134,7 +134,7 @@ def _usage(error: click.ClickException, arguments: list[str]) -> Message:
             if command
             else "The commands are {commands}. See `jupyter paddle-gpu --help`."
         )
-    told: dict[str, Param] = {"problem": error.format_message(), "command": command, "commands": commands}
+    told: dict[str, Param] = {"problem": click_words.problem_of(error), "command": command, "commands": commands}
     return Message(code="usage", text="{problem}", hint=hint, params=told)
 
 

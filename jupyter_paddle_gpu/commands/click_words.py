@@ -67,6 +67,11 @@ class _Wrapper(_textwrap.TextWrapper):
         return [*lines, line.rstrip()]
 
 
+def problem_of(error: click.ClickException) -> str:
+    """What click says is wrong; it puts a blank between sentences, and Chinese punctuation brings its own room."""
+    return re.sub("([。；！？]) ", r"\1", error.format_message())
+
+
 @contextlib.contextmanager
 def spoken(say: Speech) -> Iterator[None]:
     """Let click speak the language for a while: in a kernel it may be other people's click as well."""

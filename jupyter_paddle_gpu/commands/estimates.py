@@ -142,15 +142,17 @@ def apply(face: Face, /, notebook: str | None, write: bool, **asked: Any) -> Vie
     source, request = face.source(notebook), options.request(**asked)
     changes = face.services.changes(source, Submission(request=request), runs=True)
     done = face.write(source, changes) if write and changes.difference else ""
-    return ChangesView(changes, done, tuple(_unwritten(notebook, request, changes)))
+    return ChangesView(changes, done, tuple(_unwritten(notebook, request, changes, done)))
 
 
-def _unwritten(notebook: str | None, request: EstimateRequest, changes: Changes) -> Iterator[Message]:
+def _unwritten(notebook: str | None, request: EstimateRequest, changes: Changes, done: str) -> Iterator[Message]:
     """What is not in the cells although nothing refuses it."""
     if request == EstimateRequest():
         text = "Name what is to change, for example `jupyter paddle-gpu apply {what}`."
         words = shlex.join([*filter(None, [notebook]), "--batch-size", "32"])
         yield Message(code="no_change_named", text=text, params={"what": words})
+    if changes.difference and not done:
+        yield Message(code="only_shown", text="Nothing is written yet: `--write` writes it into the notebook.")
     if names := ", ".join(one for one in request.answers if one not in changes.written):
         text = "A job gets {names} as it runs; no cell is changed for that."
         yield Message(code="set_as_it_runs", text=text, params={"names": names})

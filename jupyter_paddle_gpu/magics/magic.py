@@ -9,7 +9,7 @@ import click
 import msgspec
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 
-from ..commands.click_words import spoken
+from ..commands.click_words import problem_of, spoken
 from ..commands.face import View
 from ..commands.group import JSON, paddle_gpu
 from ..commands.listing import COMMANDS
@@ -93,7 +93,7 @@ class PaddleGpuMagics(Magics):
             raise Interrupted(say) from None
         except (click.ClickException, ValueError) as error:  # ValueError: a quotation mark without its other half
             with spoken(say):
-                text = error.format_message() if isinstance(error, click.ClickException) else str(error)
+                text = problem_of(error) if isinstance(error, click.ClickException) else str(error)
             commands = vars(error).get(COMMANDS, "")
             context = getattr(error, "ctx", None)
             command = "%paddle_gpu" if context is None else context.command_path

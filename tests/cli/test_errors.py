@@ -107,6 +107,7 @@ def test_a_broken_cell_is_told_in_the_facts_of_the_estimate(cli, notebook):
 def test_chinese_by_the_environment(cli):
     ran = cli("estimate", "no.ipynb", LANG="zh_CN.UTF-8")
     assert any("一" <= sign <= "鿿" for sign in ran.err)
+    assert "。 " not in cli("estimate", "--widget", LANG="zh_CN.UTF-8").err
     assert "列出作业" in cli("--help", LANG="zh_CN.UTF-8").out
 
 

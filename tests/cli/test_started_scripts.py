@@ -134,6 +134,7 @@ def test_the_batch_that_a_script_has_is_nothing_to_change_and_no_refusal(cli, fo
         assert (done.status, done.out) == (0, "Nothing is changed: it is so already (with batch 4).\n")
     done = cli("apply", "own.py", "--batch-size", "2")
     assert "+    net(paddle.rand([2, 8])).mean().backward()" in done.out
+    assert done.out.endswith("Nothing is written yet: `--write` writes it into the notebook.\n")
 
 
 def test_what_no_cell_is_changed_for_is_said(cli, notebook):
