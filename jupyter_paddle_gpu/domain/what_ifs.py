@@ -135,6 +135,13 @@ class EstimateRequest(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 True: Words(label="recomputed", asked="with recompute", suggested="Recompute"),
                 False: Words(label="kept", asked="without recompute"),
             },
+            notes=(
+                Message(
+                    code="nothing_recomputed",
+                    text="No block of layers repeats in this model, as an encoder's do: recompute changes nothing.",
+                    hint="Call paddle.distributed.fleet.utils.recompute around the layers that hold most.",
+                ),
+            ),
         ),
     ] = None
     set_to_zero: Annotated[

@@ -232,6 +232,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     asked = request.get("batch_size")
     if asked and sizes and sizes[0] != micro(asked, request):
         notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
+    if changes.recompute and not changes.blocks:
+        notes.append({"code": "nothing_recomputed", "params": {}})
     return {
         "status": "ok",
         "evidence": "trace",

@@ -114,6 +114,8 @@ OTHERS = {
     "no-loop": (RAW.format(batch=8, steps=1).replace("for i in range(1):", "if True:") + UPDATE, {"accumulation": 4}),
     "literal": (RAW.format(batch=32, steps=3).replace("batch_size", "rows") + UPDATE, {"accumulation": 4}),
     "nothing": ("import paddle", {"accumulation": 4}),
+    "no-blocks": (RAW.format(batch=8, steps=3) + UPDATE, {"recompute": True}),
+    "no-blocks by itself": (RAW.format(batch=8, steps=3) + UPDATE, {}),
 }
 REAL = ("short", "already", "fit", "two-optimizers")
 
@@ -155,3 +157,5 @@ def test_what_cannot_be_had_is_said(traced):
     assert traced["literal"]["batch_size"] == 32
     assert (traced["literal"]["notes"], traced["literal"]["params"]) == (["batch_undivided"], [{"asked": 4}])
     assert traced["nothing"]["status"] == "no_model"
+    assert traced["no-blocks"]["notes"] == ["nothing_recomputed"]
+    assert traced["no-blocks"]["peak"] == traced["no-blocks by itself"]["peak"]
