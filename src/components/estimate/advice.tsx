@@ -47,13 +47,15 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const shown = open ? remedies : best.slice(0, isShort ? SHOWN.short : SHOWN.fits);
   // What was found before stands until there is news: it may be that none of it is worth a heading.
   const computing = training.isDetailing && !remedies.length;
-  if (!open && !shown.length && !computing && !late) {
+  if (!open && !shown.length && !computing) {
     return (
       <section
         className="jp-PaddleGpu-section jp-PaddleGpu-row"
         aria-label={trans.__('Could save')}
       >
-        <Muted small>{trans.__('Nothing saves 10 % of it.')}</Muted>
+        <span className="jp-PaddleGpu-muted jp-PaddleGpu-small" title={late?.message}>
+          {late ? trans.__('Not all was sought.') : trans.__('Nothing saves 10 % of it.')}
+        </span>
         <Space />
         <Button look="link" aria-expanded={false} onClick={() => setMore(true)}>
           {trans.__('more, what if…')}
@@ -82,7 +84,7 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
           ))}
         </div>
       )}
-      {late && (open || isShort || !shown.length) && (
+      {late && (open || isShort) && (
         <Muted as="div" small>
           {late.message}{' '}
           {training.isDetailing ? (

@@ -20,7 +20,7 @@ import { Stop } from './stop';
 import { Target } from './target';
 import { Timeline } from './timeline';
 import { Tracing } from './tracing';
-import { inWords } from './trainings';
+import { called } from './trainings';
 import { evidence, missing } from './words';
 
 /** The note of several trainings: the list of them is in the head. */
@@ -171,13 +171,13 @@ function Figure(props: {
             {onDevice && (
               <span title={byteRange(onDevice.low ?? 0, onDevice.high ?? 0)}>
                 {trans.__('%1 on a GPU', bytes(onDevice.peak_bytes))}{' '}
-                {most && `(${inWords(most, false, training, trans)}) `}
               </span>
             )}
             <Info about={bytes(total)}>
               {together(explained(), ...estimate.notes.filter(isBasis).map(one => one.message))}
             </Info>
           </span>
+          {most && <span className={SMALL}>{called(most, training, trans)}</span>}
           {estimate.live && <Chip>{trans.__('%1 in the kernel', training.models.chosen)}</Chip>}
           <span className="jp-PaddleGpu-faint">
             {training.isEstimating ? (

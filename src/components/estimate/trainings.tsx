@@ -51,16 +51,21 @@ export function Trainings(props: {
   );
 }
 
+/** `ResNet · cell 4`. */
+export function called(one: ITraining, training: Training, trans: TranslationBundle): string {
+  const place = one.where && placeWord(one.where, training, trans);
+  return [one.model ?? one.id, place].filter(Boolean).join(' · ');
+}
+
 /** `ResNet · cell 4 · batch 256 · 12.3 GiB`. */
-export function inWords(
+function inWords(
   one: ITraining,
   tellsBatch: boolean,
   training: Training,
   trans: TranslationBundle
 ): string {
   return [
-    one.model ?? `${one.id}`,
-    one.where && placeWord(one.where, training, trans),
+    called(one, training, trans),
     tellsBatch && one.batch_size !== null && trans.__('batch %1', one.batch_size),
     one.allocated_peak_bytes === null
       ? trans.__('not reached')

@@ -37,7 +37,7 @@ function said(peak: number, saves: number, outcome = 'run', late = false): strin
 test('an advice saves a tenth of it, and as much as a driver gives away at least', () => {
   expect(said(100 * MIB, 15 * MIB)).toContain('Batch 25');
   expect(said(100 * MIB, 9 * MIB)).not.toContain('Batch 25');
-  expect(said(124 * KIB, 19 * KIB)).toBe('more, what if…');
+  expect(said(124 * KIB, 19 * KIB)).toBe('Nothing saves 10 % of it.more, what if…');
 });
 
 test('where a training fits nothing, each of them counts', () => {

@@ -46,6 +46,7 @@ test('what a range rests on is behind its sign', () => {
     breakdown: null,
     timeline: [],
     remedies: [],
+    trainings: [],
     notes: NOTES,
     seconds: 1
   };
@@ -74,6 +75,7 @@ test('a range and what a GPU would take are two pieces, of which the second may 
     breakdown: null,
     timeline: [],
     remedies: [],
+    trainings: [],
     notes: [],
     seconds: 1
   };
@@ -97,4 +99,31 @@ test('an estimate that takes its time says for how long, and can be stopped', ()
   expect(under(Date.now() - 75_000).textContent).toContain('1 min 15 s');
   press('Stop');
   expect(stop).toHaveBeenCalledTimes(1);
+});
+
+test('of several trainings the one is named that the figure of a GPU is of', () => {
+  const one = { batch_size: 8, allocated_peak_bytes: 2 ** 20 };
+  const estimate = {
+    ...{ status: 'ok', evidence: 'trace', questions: [], packages: [], stop: null },
+    ...{ target: 'cpu', device: null, peak_bytes: null, allocated_peak_bytes: 2 ** 20 },
+    ...{
+      low: null,
+      high: null,
+      breakdown: null,
+      timeline: [],
+      remedies: [],
+      notes: [],
+      seconds: 1
+    },
+    training: '1',
+    trainings: [
+      { ...one, id: '1', model: 'LeNet', where: { cell: 0, line: 6 } },
+      { ...one, id: '2', model: 'ResNet', where: { cell: 2, line: 1 } }
+    ]
+  };
+  const placement = {
+    on_device: { peak_bytes: 2 ** 30, low: null, high: null, training: '2' }
+  };
+  const box = draw(<Memory training={training({ estimate, placement })} model={null} />);
+  expect(box.querySelector('.jp-PaddleGpu-basis')?.textContent).toContain('ResNet · cell 3');
 });
