@@ -7,7 +7,7 @@ from typing import Any
 
 from . import running_code, variants
 from .arithmetic import COMPUTED
-from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, is_tensor, type_of
+from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, is_tensor, type_of, usual_of
 from .running_code import is_trained_on, layer_asks, makes_a_layer, paddle_asks, place
 
 
@@ -45,7 +45,8 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
     sizes = running_code.sized(value) if kind == "value" and is_of_step else ""
     need = Need(
         name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(value),
-        default=default_of(value), key=key_of(value), options=() if against is None else (against,),
+        default=default_of(value), key=key_of(value), usual=usual_of(value),
+        options=() if against is None else (against,),
     )  # fmt: skip
     return data.need(need)  # type: ignore[no-any-return]
 

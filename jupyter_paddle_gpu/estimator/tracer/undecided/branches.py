@@ -153,21 +153,29 @@ def explored(run: Run, target: str) -> Result:
     patience = PATIENCE.begins()
     waiting: list[dict[Site, bool]] = [{}]
     results: list[Result] = []
+    ways: list[dict[Site, bool]] = []
     traced = 0
     while waiting and len(results) <= MOST_TRACES and (not results or not patience.is_over(traced)):
         forced = waiting.pop(0)
         decisions = Decisions(forced)
+        ways.append(forced)
         results.append(run(decisions, Choices()))
         traced += results[-1].get("reached", 0)
         waiting += [{**forced, site: not way} for site, way in decisions.taken.items() if site not in forced]
-    return _widened(_joined(results, target, is_whole=not waiting), run, target)
+    joined = _joined(results, target, is_whole=not waiting)
+    way = next(forced for forced, result in zip(ways, results, strict=True) if result is joined)
+    return _widened(joined, way, run, target)
 
 
-def _widened(result: Result, run: Run, target: str) -> Result:
-    """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`."""
+def _widened(result: Result, way: dict[Site, bool], run: Run, target: str) -> Result:
+    """The trace with the least and the most that its unknown sizes may come to, in `extra["extents"]`.
+
+    Args:
+        way: how conditions were decided on the way to it.
+    """
     stop = result.pop(STOP_IF_TOLD, None)
     if stop is not None and all(
-        run(Decisions(), Choices(LEAST, numbers)).get(STOP_IF_TOLD) == stop for numbers in _OTHERWISE
+        run(Decisions(way), Choices(LEAST, numbers)).get(STOP_IF_TOLD) == stop for numbers in _OTHERWISE
     ):
         result.update(status="would_stop", stop=stop)  # the same sentence, whatever the sizes and numbers are
     codes = {note["code"] for note in result["notes"]}
@@ -216,16 +224,25 @@ def _kind(stop: Result | None) -> Result | None:
 
 
 def _without_step(results: list[Result], *, is_whole: bool) -> Result:
-    """Why no way leads to a step: an error for certain where every way was followed (`is_whole`) and ends by it."""
+    """Why no way leads to a step: an error for certain where every way was followed (`is_whole`) and ends by it; else
+    the error of the way that comes furthest, which is hardly the wrong one."""
     first = results[0]
     stop = first.get("stop")
-    if stop is None:
-        return first
-    if is_whole and all(_kind(result.get("stop")) == _kind(stop) for result in results):
+    if stop is not None and is_whole and all(_kind(result.get("stop")) == _kind(stop) for result in results):
         first["questions"] = []
-    else:
-        first.update(status="needs_input", stop=None)
-    return first
+        return first
+    if _ends_by(first) is None:
+        return first
+    furthest = max(filter(_ends_by, results), key=lambda result: result.get("reached", 0))  # of several the first
+    if furthest.get("stop") is not None:
+        furthest.update(status="needs_input", stop=None)
+    return furthest
+
+
+def _ends_by(result: Result) -> Result | None:
+    """The error by which a way ends, also one that is sure only once sizes and numbers are known."""
+    stop: Result | None = result.get("stop") or result.get(STOP_IF_TOLD)
+    return stop
 
 
 _NO_STEP = 2

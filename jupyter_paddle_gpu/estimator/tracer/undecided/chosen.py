@@ -13,7 +13,7 @@ from .. import call_stack
 from ..session import current
 from .absent_data import AbsentData, Unseen
 from .asking import chosen_by, is_setting, key_of
-from .needs import CHOSEN, Need
+from .needs import CHOSEN, Need, usual_of, with_default
 from .settings import SAME, running, value_of
 
 
@@ -28,7 +28,10 @@ def wanted(problem: BaseException) -> Need | None:
         for value, options in _looked_up(running(frame, line), frame):
             if (key := key_of(value)) and (name := data.part_name(value)):
                 cell, at = _place(steps)
-                return Need(name, "value", "choice_unseen", cell, at, is_of_step=False, key=key, options=options)
+                return Need(
+                    name, "value", "choice_unseen", cell, at, is_of_step=False, key=key, usual=usual_of(value),
+                    options=options,
+                )  # fmt: skip
     return next((one for frame, line in reversed(steps) for one in _handed(frame, line)), None)
 
 
@@ -82,8 +85,10 @@ def _setting(node: ast.expr, frame: FrameType) -> Unseen | None:
     match node:
         case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if method in SAME:
             return _setting(inner, frame)
-        case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[ast.Constant() as key, *_]):
-            return _setting(ast.copy_location(ast.Subscript(inner, key, ast.Load()), node), frame)
+        case ast.Call(func=ast.Attribute(value=inner, attr="get"), args=[ast.Constant() as key, *rest]):
+            found = _setting(ast.copy_location(ast.Subscript(inner, key, ast.Load()), node), frame)
+            said = rest[0].value if rest and isinstance(rest[0], ast.Constant) else None
+            return None if found is None else with_default(found, said)
     value = value_of(ast.fix_missing_locations(node), frame)
     return value if type(value) is Unseen else None
 

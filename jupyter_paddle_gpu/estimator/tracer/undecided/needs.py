@@ -38,6 +38,8 @@ class Need:
     """What the program takes where data does not tell it: `config.get("width", 64)`."""
     key: str = ""
     """What a setting is called in its file: `opt` of `config["opt"]`."""
+    usual: str = ""
+    """The text that the program takes where a setting is not there: `config.get("optimizer", "sgd")`."""
     options: tuple[str, ...] = ()
     """Texts that the program knows, of which a setting is one."""
 
@@ -53,9 +55,20 @@ def type_of(value: Any) -> str:
 
 def with_default(value: Any, default: Any = None, *_: Any) -> Any:
     """A part of data of unknown content, with what the program takes where there is none such."""
-    if type(default) is int and default > 0 and hasattr(value, "_of"):
-        value.__dict__["_default"] = default
+    if hasattr(value, "_of"):
+        if type(default) is int and default > 0:
+            value.__dict__["_default"] = default
+        elif isinstance(default, str):
+            value.__dict__["_usual"] = default
     return value
+
+
+def usual_of(value: Any) -> str:
+    """The text that the program takes in place of a setting, or of what another form of it is made of; empty where it
+    says none."""
+    while value is not None and value.__dict__["_label"] == COMPUTED:
+        value = value.__dict__["_of"]
+    return "" if value is None else value.__dict__.get("_usual", "")
 
 
 def default_of(value: Any) -> int | None:

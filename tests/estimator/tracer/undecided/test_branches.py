@@ -201,3 +201,24 @@ def test_the_low_end_is_the_smallest_way():
     )
     found = cpu_peak(step)
     assert (found.low, found.likely, found.high) == (700, 1000, 1000)
+
+
+ASTRAY = (
+    HEAD
+    + """
+heads = {"head": nn.Linear(300, 4)}
+for step in range(9):
+    h = model(x)
+    if h.mean() > 1000:
+        h = heads["Head"](h)
+    else:
+        h = heads["head"](h)
+    loss = nn.functional.mse_loss(h, paddle.rand([64, 3]))"""
+    + TAIL
+)
+
+
+def test_where_each_way_ends_the_one_that_comes_furthest_is_told(run_child):
+    """The first way stops sooner, by a key that the program mistakes; nobody would ever come to it."""
+    (told,) = run_child("trace", {"astray": ASTRAY})["astray"]["questions"]
+    assert (told["params"]["error"], told["line"]) == ("ValueError", 16)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import inspect
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
@@ -88,6 +90,19 @@ class Models:
         """Whether one of them is an embedding."""
         return any(type(layer).__name__ == "Embedding" for layer in self.first)
 
+    @cached_property
+    def looks_entries_up(self) -> bool:
+        """Whether the largest model takes several things, has a table for each of them, and no layer that wants a
+        sequence: a user and a film, each of which is one whole number of a sample."""
+        for model in self.outer[:1]:
+            kinds = [type(one).__name__ for one in model.sublayers(include_self=True)]
+            return (
+                1 < len(inspect.signature(model.forward).parameters) <= kinds.count("Embedding")
+                and not any(hasattr(one, "input_size") for one in model.sublayers())
+                and all(_OF_SEQUENCES.search(kind) is None for kind in kinds)
+            )
+        return False
+
     @property
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""
@@ -131,6 +146,8 @@ def _tensors(held: Iterable[Any], deep: int = 3) -> Iterator[Any]:
             yield from _tensors(list(islice(inner, _LOOKED_AT)), deep - 1)
 
 
+_OF_SEQUENCES = re.compile(r"RNN|LSTM|GRU|Cell$|Conv|Attention|Transformer|LayerNorm|Encoder|Decoder")
+"""What classes of layers are called that go along a sequence."""
 _LOOKED_AT = 64
 """Entries of a container that are looked at."""
 _LOSSES = "nn/functional/loss.py"

@@ -12,6 +12,7 @@ import ast
 import re
 from argparse import Action, ArgumentParser
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 from ..sites import name_of
@@ -122,8 +123,10 @@ def by_code(name: str, sources: Iterable[str]) -> list[Any]:
             case ast.Assign(targets=[ast.Name(id=table)], value=ast.Dict(keys=keys)):
                 tables[table] = [one.value for one in keys if isinstance(one, ast.Constant)]
     found: dict[Any, None] = {}
-    for node in whole:
-        for value in _of_node(node, name, tables, whole):
+    bound = (node for node in whole if isinstance(node, ast.Assign) and _is_value(node.value, name))
+    names = [name, *(target.id for node in bound for target in node.targets if isinstance(target, ast.Name))]
+    for node, own in product(whole, dict.fromkeys(names)):
+        for value in _of_node(node, own, tables, whole):
             if isinstance(value, (str, int, float)) and value != "" and not isinstance(value, bool):
                 found[value] = None
     return list(found)[:_MOST]

@@ -108,9 +108,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
             first, *sides = row
             rest = (length if side is None else side for side in sides)
             yield where, [(dtype, (size if first is None else first, *rest))]
-    for _, shape in found.answered[:1]:
-        if need.dtype and len(shape) == 1:  # numbers of the same samples
-            yield LAYER, [(need.dtype, shape)]
+    yield from _beside_answered(need, found)
     if predicted := found.models.predicted:  # of a label its loss has the other half
         yield from ((LAYER, [one]) for one in compared(predicted, found))
         return
@@ -131,6 +129,15 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         yield from ((ASSUMED, [one]) for one in weights)
     for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
         yield source[dtype, shape], [(dtype, shape[1:])]
+
+
+def _beside_answered(need: Need, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """What stands beside a tensor that was described: the film of a user, numbers of the same samples."""
+    for dtype, shape in found.answered[:1]:
+        if dtype == "int64" and found.models.looks_entries_up:
+            yield ASSUMED, [(dtype, shape)]
+        if need.dtype and len(shape) == 1:
+            yield LAYER, [(need.dtype, shape)]
 
 
 _LENGTHS = re.compile(r"(?i)(^|_)((seq)?lens?|lengths?|ids?x?|index|indices)$(?<![a-z]_ids)|(user|item|movie)_ids$")
@@ -304,7 +311,8 @@ def _batch_size(found: Hints) -> int:
         if re.fullmatch(r"(?i:(train_)?_?(batch_?size|bs|batch))|B|BS", name)
     ]
     written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
-    return named[0] if named else int(written[0]) if written else 0
+    drawn = re.findall(r"\.sample\((?:n\s*=\s*)?(\d+)\)", found.text)  # rows of a table
+    return named[0] if named else int([*written, *drawn][0]) if written or drawn else 0
 
 
 def _text(arrays: Sequence[Array], names: Sequence[str]) -> str:
@@ -330,10 +338,11 @@ def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
         elif kind == "Linear":
             yield from _rows(size, int(layer.weight.shape[0]), found)
         elif kind == "Embedding":
-            for source, length in _lengths(found):
-                yield source, "int64", (size, length)
-            for shape in ((size, 1), (size,), (size, 2)):
-                yield ASSUMED, "int64", shape
+            lengths: list[tuple[str, Shape]] = [(source, (size, length)) for source, length in _lengths(found)]
+            short: list[tuple[str, Shape]] = [(ASSUMED, shape) for shape in ((size, 1), (size,), (size, 2))]
+            if len(lengths) == 1 and found.models.looks_entries_up:  # no cell speaks of a sequence
+                lengths, short = short[1:2], [*lengths, *short]
+            yield from ((source, "int64", shape) for source, shape in (*lengths, *short))
         elif hasattr(layer, "input_size"):
             for source, length in _lengths(found):
                 yield source, "float32", (size, length, int(layer.input_size))

@@ -35,8 +35,9 @@ def settings_of(need: Need, found: Hints) -> Iterator[tuple[str, str]]:
     by_lower = {one.lower(): one for one in reversed(known)}
     # Among what the program itself names, any will do; of a module's names, one that is usual.
     ordered = [by_lower[one.lower()] for one in usual if one.lower() in by_lower]
-    each = list(dict.fromkeys([*ordered, *known]))
-    most = _MOST if len(known) <= _MOST else len(ordered) or 1
+    own = [need.usual] * (need.usual != "")
+    each = list(dict.fromkeys([*own, *ordered, *known]))
+    most = len(own) + (_MOST if len(known) <= _MOST else len(ordered) or 1)
     yield from ((one, CODE) for one in each[:most])
 
 

@@ -246,3 +246,56 @@ def test_a_static_program_with_layers_is_suggested_what_it_declares(run_child):
     found = run_child("trace", {"static": LINES + STATIC})["static"]
     assert {one["name"]: one["suggestion"] for one in found["questions"]} == {"loader": "float32[16,13] float32[16,1]"}
     assert "suggestion_failed" not in found["notes"]
+
+
+FILMS = """
+import json, os, pandas as pd, paddle
+from paddle import nn
+frame = pd.read_csv("absent.csv")
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.user, self.film, self.bias = nn.Embedding(50, 8), nn.Embedding(90, 8), nn.Embedding(90, 1)
+    def forward(self, user, film):
+        return (self.user(user) * self.film(film)).sum(axis=-1) + self.bias(film).squeeze(-1)
+net = Net()
+optimizer = {optimizer}
+for _ in range(3):
+    rows = frame.sample(n=48)
+    user, film = paddle.to_tensor(rows["user"].values), paddle.to_tensor(rows["film"].values)
+    nn.functional.mse_loss(net(user, film), paddle.to_tensor(rows["stars"].values)).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+_ADAM = "paddle.optimizer.Adam(parameters=net.parameters())"
+_CHOSEN = """{read}
+net = nn.Linear(4, 2)
+if kind == "lamb":
+    optimizer = paddle.optimizer.Lamb(0.01, parameters=net.parameters())
+elif kind == "rmsprop":
+    optimizer = paddle.optimizer.RMSProp(0.01, parameters=net.parameters())
+elif kind == "sgd":
+    optimizer = paddle.optimizer.SGD(0.01, parameters=net.parameters())
+for _ in range(3):
+    net(paddle.rand([8, 4])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+CHOSEN = {
+    "usual": ("kind = json.load(open('absent.json')).get('optimizer', 'rmsprop')", "rmsprop"),
+    "usual of a name": ("held = json.load(open('absent.json'))\nkind = held.get('opt', 'lamb').lower()", "lamb"),
+    "environment": ("kind = os.environ['OPTIMIZER_OF_RUN']", "lamb"),
+}
+
+
+def test_ids_of_things_that_a_model_looks_up_in_a_table_each_are_no_sequences(run_child):
+    """Of a user and a film it was suggested that each sample has 128, which runs as well."""
+    found = run_child("trace", {"films": FILMS.replace("{optimizer}", _ADAM)})["films"]
+    assert {one["suggestion"] for one in found["questions"]} == {"int64[48]", "float32[48]"}
+
+
+def test_a_text_is_what_the_program_has_without_it_or_what_its_name_is_compared_with(run_child):
+    head = "import json, os, paddle\nfrom paddle import nn\n"
+    found = run_child("trace", {name: head + _CHOSEN.format(read=read) for name, (read, _) in CHOSEN.items()})
+    said = {name: [one["suggestion"] for one in found[name]["questions"]] for name in CHOSEN}
+    assert said == {name: [wanted] for name, (_, wanted) in CHOSEN.items()}
