@@ -70,6 +70,12 @@ STAND_INS = (
         hint="Where the job has the file, have it here too and estimate again.",
     ),
     Message(
+        code="loss_unseen",
+        text="What the loss computes stands in data that is not on this machine; the mean of what it is given is "
+        "assumed in its place.",
+        hint="A loss of many operations takes more; have its file here and estimate again.",
+    ),
+    Message(
         code="weights_absent",
         text="Pretrained weights were not loaded: the model keeps its own, which take as much memory.",
     ),

@@ -270,7 +270,12 @@ class Unseen(Arithmetic):
             return settings.of_key(self.__dict__["_of"], *args, **kwargs)
         if self.__dict__["_label"] in settings.SAME and not args and variants.present() is None:
             return self.__dict__["_of"]
-        return Unseen(self, label=_CALLED)
+        found = Unseen(self, label=_CALLED)
+        if (session := current()) is None:
+            return found
+        if self.__dict__["_label"] == "backward":
+            asking.pass_back(self, session)
+        return asking.called_with(found, args, session.of(AbsentData))
 
     def __repr__(self) -> str:
         if writes_text(sys._getframe(1)):  # a file of such would be read again as if it said something

@@ -1,10 +1,18 @@
-"""What is asked where data of unknown content is needed: by which name and of which kind, and whether for the step."""
+"""What is asked where data of unknown content is needed: by which name and of which kind, and whether for the step.
+
+A backward pass of what unknown code computes asks for nothing: what that is called with is known, and the mean of it
+stands for a loss, so that gradients arrive where they would.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
+import paddle
+
+from ..session import Session
 from . import running_code, variants
 from .arithmetic import COMPUTED
 from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, is_tensor, type_of, usual_of
@@ -98,3 +106,30 @@ def ask_chosen(data: Any, value: Any, *, trains: bool) -> None:
     data.is_trained = data.is_trained or trains
     if variants.present() is None and (wants := chosen_by(value)) is not None:
         data.need(replace(wants, is_of_step=True))
+
+
+_GIVEN = "_given"
+"""Of a value of unknown content: the tensors that go into a gradient which it was called with."""
+
+
+def called_with(value: Any, given: tuple[Any, ...], data: Any) -> Any:
+    """What unknown code gives, which holds what it was given where the program takes it as a loss."""
+    tensors = [one for one in given if isinstance(one, paddle.Tensor) and not one.stop_gradient]
+    if tensors and variants.present() is None and (name := running_code.assigned()):
+        is_loss = re.search(rf"\b{re.escape(name)}\b[^\n]*\.backward\(", data.code)
+        value.__dict__.update({_GIVEN: tensors} if is_loss else {})
+    return value
+
+
+def pass_back(value: Any, session: Session) -> None:
+    """A backward pass of a value of unknown content; none where nobody knows of what it was computed."""
+    while value is not None:
+        if tensors := value.__dict__.pop(_GIVEN, None):
+            session.note("loss_unseen")
+            total = tensors[0].mean()
+            for one in tensors[1:]:
+                total = total + one.mean()
+            total.backward()
+            value.__dict__["_total"] = total  # there as long as the program has its loss
+            return
+        value = value.__dict__["_of"]

@@ -204,3 +204,30 @@ def test_nobody_knows_whether_what_is_not_here_has_an_attribute(run_child):
     )
     assert [found[name]["status"] for name in found] == ["ok", "ok"]
     assert found["other way"]["peak"] == found["here"]["peak"]
+
+
+_KEPT = """
+import pickle, paddle
+from paddle import nn
+net = nn.Linear(16, 4)
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+{criterion}
+for _ in range(4):
+    out = net(paddle.rand([32, 16]))
+    loss = criterion(out, paddle.zeros([32, 4]))
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_loss_that_an_absent_file_holds_stops_no_gradients(run_child):
+    """It was passed by, and the figure had an optimizer that learns nothing."""
+    said = {
+        "absent": "criterion = pickle.load(open('tools.pkl', 'rb'))['loss']",
+        "mean": "criterion = lambda x, y: x.mean()",
+    }
+    found = run_child("trace", {name: _KEPT.format(criterion=text) for name, text in said.items()})
+    assert (found["absent"]["status"], found["absent"]["peak"]) == ("ok", found["mean"]["peak"])
+    assert "loss_unseen" in found["absent"]["notes"]
+    assert "no_backward" not in found["absent"]["notes"]
