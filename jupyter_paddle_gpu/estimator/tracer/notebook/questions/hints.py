@@ -31,8 +31,14 @@ NAMED = {
         r"(seq|sequence|sent|sentence)?_?(len|length|maxlen|steps|size|window|num)$|"
         r"^(max_?l(en)?|time_?steps|n(um)?_steps|look_?back|block|block_?size|context|seq|window|history|lags?|n_?past)$"
     ),
+    "rate": re.compile(r"(?i)^(target_?)?(sample_?rate|sampling_?rate|sr|fs)$"),
+    "seconds": re.compile(r"(?i)^(max_?|clip_?|audio_?)?(seconds?|secs?|duration)$"),
     "points": re.compile(r"(?i)^(max|num|n)_?(point|points|pts)$"),
 }
+
+
+_LEAST_RATE = 4_000
+"""Of sound, in hertz."""
 
 
 @dataclass
@@ -108,6 +114,9 @@ def hints(
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in _given(found.tree) if NAMED["length"].match(name) and value > 1]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
+    rates = [value for name, value in found.numbers.items() if NAMED["rate"].match(name) and value >= _LEAST_RATE]
+    seconds = [value for name, value in found.numbers.items() if NAMED["seconds"].match(name)]
+    found.lengths += [rate * second for rate in rates for second in (*seconds, 1)]
     found.sides += [
         (value, value) for name, value in defaults.items() if NAMED["side"].match(name) and value >= MINIMAL
     ]

@@ -52,7 +52,10 @@ _BY_NAME = (
         FEATURES,
     ),
 )
-_BY_LAYER = {"out_features": CLASSES, "out_channels": CLASSES, "in_features": FEATURES, "input_size": FEATURES}
+_BY_LAYER = {
+    **dict.fromkeys(("out_features", "out_channels", "num_classes", "num_labels"), CLASSES),
+    **dict.fromkeys(("in_features", "input_size"), FEATURES),
+}
 """By what a layer calls it, where its name does not tell: a last layer is as wide as there are classes."""
 _OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|to_?(idx|id|ix)")
 """What a vocabulary's size is called."""
@@ -130,3 +133,15 @@ def _most_common(found: Hints) -> Iterator[int]:
         most = int(said) if said.isdecimal() else found.numbers.get(said, 0)
         if most:
             yield most + len(set(_SPECIAL.findall(found.text)))
+
+
+def batch_size(found: Hints) -> int:
+    """The batch size that the cells speak of; 0 where they do not."""
+    named = [
+        value
+        for name, value in found.numbers.items()
+        if re.fullmatch(r"(?i:(train_)?_?(batch_?size|bs|batch))|B|BS", name)
+    ]
+    written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
+    drawn = re.findall(r"\.sample\((?:n\s*=\s*)?(\d+)\)", found.text)  # rows of a table
+    return named[0] if named else int([*written, *drawn][0]) if written or drawn else 0

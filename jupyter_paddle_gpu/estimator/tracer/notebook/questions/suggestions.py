@@ -17,7 +17,7 @@ from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import MINIMAL, NAMED, Hints, Shape
 from .labels import COLUMN, compared, labels_of
-from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, columns, fields, values
+from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, batch_size, columns, fields, values
 from .signals import signals
 from .specified import Array, Sourced, specification, specified, summarised
 
@@ -37,7 +37,7 @@ def of_need(need: Need, found: Hints) -> Iterator[tuple[Any, str]]:
 
 def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
     """Descriptions of a batch, the likeliest first, each with where it comes from."""
-    said = need.batch_size or _batch_size(found)
+    said = need.batch_size or batch_size(found)
     size = said or BATCH
     seen: set[str] = set()
     for source, arrays in _batches(need, found, size):
@@ -302,17 +302,6 @@ def _rows_of(size: int, found: Hints, layer: Any) -> Array | None:
     if hasattr(layer, "input_size"):
         return "float32", (size, next(length for _, length in _lengths(found)), int(layer.input_size))
     return None
-
-
-def _batch_size(found: Hints) -> int:
-    named = [
-        value
-        for name, value in found.numbers.items()
-        if re.fullmatch(r"(?i:(train_)?_?(batch_?size|bs|batch))|B|BS", name)
-    ]
-    written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
-    drawn = re.findall(r"\.sample\((?:n\s*=\s*)?(\d+)\)", found.text)  # rows of a table
-    return named[0] if named else int([*written, *drawn][0]) if written or drawn else 0
 
 
 def _text(arrays: Sequence[Array], names: Sequence[str]) -> str:

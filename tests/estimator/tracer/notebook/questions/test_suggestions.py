@@ -299,3 +299,45 @@ def test_a_text_is_what_the_program_has_without_it_or_what_its_name_is_compared_
     found = run_child("trace", {name: head + _CHOSEN.format(read=read) for name, (read, _) in CHOSEN.items()})
     said = {name: [one["suggestion"] for one in found[name]["questions"]] for name in CHOSEN}
     assert said == {name: [wanted] for name, (_, wanted) in CHOSEN.items()}
+
+
+SOUNDS = """
+import glob, os, numpy as np, paddle
+from scipy.io import wavfile
+from paddle import nn
+SR, SECONDS = 16000, 2
+files = glob.glob("absent/*/*.wav")
+breeds = sorted({os.path.basename(os.path.dirname(one)) for one in files})
+class Sounds(paddle.io.Dataset):
+    def __getitem__(self, i):
+        rate, wave = wavfile.read(files[i])
+        return wave[: SR * SECONDS][None, :] / 32768, breeds.index(files[i].split("/")[1])
+    def __len__(self):
+        return len(files)
+convolutions = nn.Conv1D(1, 4, 80, stride=16), nn.MaxPool1D(4), nn.Conv1D(4, 8, 9, stride=4), nn.MaxPool1D(8)
+net = nn.Sequential(*convolutions, nn.AdaptiveAvgPool1D(1), nn.Flatten(), nn.Linear(8, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+loader = paddle.io.DataLoader(Sounds(), batch_size=16)
+for x, y in loader:
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+PICTURES = """
+import glob, os, paddle
+breeds = sorted({os.path.basename(one).rsplit("_", 1)[0] for one in glob.glob("absent/*.jpg")})
+net = paddle.vision.models.LeNet(num_classes=len(breeds))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for _ in range(4):
+    net(paddle.rand([8, 1, 28, 28])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_sounds_are_as_long_as_their_rate_and_seconds_say(run_child):
+    """Nothing was suggested: what was tried was shorter than a convolution's kernel."""
+    found = run_child("trace", {"sounds": SOUNDS, "pictures": PICTURES})
+    assert [one["suggestion"].split()[0] for one in found["sounds"]["questions"]] == ["float32[16,1,32000]"]
+    # What Paddle's own models call their classes is no vocabulary.
+    assert [one["suggestion"] for one in found["pictures"]["questions"]] == [10]
