@@ -21,7 +21,7 @@ BY_ALL_LOGS = Message(
     text="The range is at least as wide as {logs} public training logs of GPUs scatter, of generated pictures, speech, "
     "text in pictures, language, pictures with text and point clouds, {mixed} of them of mixed precision, one on an "
     "RTX 5090, the other cards not named: their 90 % prediction interval. Of each log in turn, the interval of the "
-    "others held nine of nine.",
+    "others held eight of nine.",
 )
 CHANGING = Message(
     code="range_of_changing_shapes",

@@ -34,9 +34,11 @@ class Reducer:
     """Stands for `core.EagerReducer`, which gathers dense gradients in fused buffers of two sizes.
 
     A group's buffer is made anew once the last of its gradients is there, before the one of the pass before goes
-    (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). The last
-    group comes first. A parameter that the first outputs do not hang on counts as arrived with the first gradient of
-    each pass, with zeros of its own that stay (EagerReducer::MarkVarReady).
+    (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). A pass that
+    is through lets go of all of them (EagerReducer::FinalizeBackward); gloo's tasks hold what they sent until the next
+    pass, NCCL's do not, as nine logs of PASSL's cases say. The last group comes first. A parameter that the first
+    outputs do not hang on counts as arrived with the first gradient of each pass, with zeros of its own that stay
+    (EagerReducer::MarkVarReady).
     """
 
     def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
@@ -85,6 +87,8 @@ class Reducer:
             self._next += 1
         if self._next == len(self._groups):
             self._waiting = []
+            if self._runtime.target == "gpu":
+                self.buffers = [None] * len(self._groups)
 
 
 def _edges(node: Any) -> dict[int, Any]:

@@ -213,6 +213,17 @@ def test_what_is_said(measured):
     assert said["fleet"] == ("sharding_1", 2, ["sharded"])
 
 
+def test_a_gpus_buffers_go_with_the_pass(run_child):
+    """NCCL's tasks hold nothing of them, so that a forward pass finds none; gloo's hold them to the next pass."""
+    fullest = "\n    large = paddle.ones([8000, 1000]).exp()\n    del large"
+    source = script("model = paddle.DataParallel(layers)", step=fullest + STEP)
+    asked = {name: {"devices": devices, "target": name[:3]} for name, devices in CARDS.items()}
+    rows = run_child("trace", dict.fromkeys(asked, source), asked)
+    assert rows["gpu two"]["peak"] == rows["gpu one"]["peak"]
+    assert rows["cpu two"]["peak"] > rows["cpu one"]["peak"]
+
+
+CARDS = {"gpu one": 1, "gpu two": 2, "cpu one": 1, "cpu two": 2}
 WIDE = """
 from paddle.distributed.fleet.utils import mix_precision_utils
 layers = paddle.amp.decorate(layers, level="O2", dtype="bfloat16")
