@@ -87,21 +87,29 @@ def _is_fixed(name: str, sources: list[str], key: str | None = None) -> bool:
     Args:
         key: which other keys do not matter beside.
     """
-    everything = [node for source in sources for node in nodes(source)]
-    bound = [node for node in everything if isinstance(node, ast.Name) and node.id == name and not _is_read(node)]
-    made = [
+    bound = made(name, [node for source in sources for node in nodes(source)], key)
+    if len(bound) != 1 or not isinstance(bound[0], _Made):
+        return False
+    listed = bound[0].keys if isinstance(bound[0], ast.Dict) else bound[0].elts
+    return not any(one is None or isinstance(one, ast.Starred) for one in listed)
+
+
+def made(name: str, everything: list[ast.AST], key: str | None = None) -> list[ast.expr]:
+    """What a name is bound to, where the code only looks at it elsewhere; nothing where it may be more than that.
+
+    Args:
+        key: which other keys do not matter beside.
+    """
+    named = [node for node in everything if isinstance(node, ast.Name) and node.id == name]
+    values = [
         node.value
         for node in everything
         if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [name]
     ]
+    read = sum(map(_is_read, named))
     others = {one.arg for one in everything if isinstance(one, ast.arg)}
-    if len(bound) != 1 or len(made) != 1 or not isinstance(made[0], _Made) or name in others:
-        return False
-    listed = made[0].keys if isinstance(made[0], ast.Dict) else made[0].elts
-    if any(one is None or isinstance(one, ast.Starred) for one in listed):
-        return False
-    read = sum(isinstance(node, ast.Name) and node.id == name and _is_read(node) for node in everything)
-    return read == len(list(_looked_at(name, everything, key)))
+    is_more = read != len(list(_looked_at(name, everything, key))) or len(named) - read != len(values)
+    return [] if is_more or name in others else values
 
 
 def _looked_at(name: str, everything: list[ast.AST], key: str | None) -> Iterator[ast.AST]:

@@ -33,6 +33,7 @@ from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.steps import StepWatch
 from ..undecided import running_code
+from .beyond import written
 from .cells import behind
 from .cells.running import CellRun
 from .outcomes import outcome_of, step_kept
@@ -96,6 +97,8 @@ def traced(
         result = kept.pop() if kept else outcome_of(runtime, run, scenario.request)
         if run is not None and run.behind is not None:
             result["behind"] = run.behind
+        if run is not None and run.found.stop is not None and run.found.is_between:
+            result["is_between"] = True
     finally:
         runtime.close()
     if runtime.counted is not None:
@@ -128,6 +131,7 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
 
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
+    watch.rest.may_write = partial(written.may_write, run.found.sources)
     watch.rest.later = scenario.request.get("later") or 0
     scenario.decisions.ends = watch.next_epoch
 

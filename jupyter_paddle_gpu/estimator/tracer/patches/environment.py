@@ -14,6 +14,7 @@ import paddle
 from .. import call_stack
 from ..eager.compiled import Compiled
 from ..session import Session, current, paused
+from ..step.steps import StepWatch
 from ..undecided.absent_data import AbsentData, Unseen
 from . import absent_modules
 from .awaited import Awaited
@@ -90,14 +91,29 @@ def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any,
     name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
     is_weights = isinstance(name, str) and name.startswith(WEIGHTS)
     is_state = is_weights and name.endswith(_PARAMETERS)
-    saved = session.of(SavedStates)
-    if saved.holds(path):
+    saved, watch = session.of(SavedStates), session.of(StepWatch)
+    is_behind = (watch.beyond.is_on or watch.rest.is_on) and not (name and _is_there(name))
+    if saved.holds(path) or (is_behind and saved.holds_alike(path)):
         return saved.load(cast("Tensors", session), path, *args, **kwargs)
     # As Paddle looks for it: what is saved in two files is loaded by the name that both begin with.
     if is_state or (name and not is_weights and not _is_there(name)):
+        if not is_state:
+            _miss(session, functools.partial(original, path, *args, **kwargs), name)
         session.note("weights_absent")
         return AbsentWeights()
     return {} if is_weights else original(path, *args, **kwargs)
+
+
+def _miss(session: Session, load: Callable[[], Any], name: str) -> None:
+    """Behind the step, a file that nothing of the program writes is one that its author named wrongly: Paddle says so.
+    (Before, its weights come from elsewhere, and change no size.)"""
+    rest = session.of(StepWatch).rest
+    if rest.is_on and not rest.may_write(name):
+        try:
+            load()
+        except Exception as problem:
+            rest.missing = problem
+            raise
 
 
 def _is_there(name: str) -> bool:
@@ -114,6 +130,7 @@ def _model_load(
     if _is_there(str(path)) or os.path.exists(f"{path}.pdmodel"):  # noqa: PTH110
         original(self, path, *args, **kwargs)
     else:
+        _miss(session, functools.partial(original, self, path, *args, **kwargs), str(path))
         session.note("weights_absent")
 
 

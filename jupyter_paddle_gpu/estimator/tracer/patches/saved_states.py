@@ -11,6 +11,7 @@ import inspect
 import io
 import os
 import pickle
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -44,6 +45,8 @@ class SavedStates:
     def __init__(self) -> None:
         self._saved: list[tuple[bool, Any]] = []
         self._files: dict[str, int] = {}
+        self._alike: dict[str, int] = {}
+        """The last one of each name, whatever numbers stand in it."""
         self._buffers: WeakKeyDictionary[io.BytesIO, int] = WeakKeyDictionary()
 
     def save(self, runtime: Tensors, thing: Any, path: Any) -> None:
@@ -51,7 +54,7 @@ class SavedStates:
         if isinstance(path, io.BytesIO):
             self._buffers[path] = len(self._saved)
         elif isinstance(path, (str, os.PathLike)):
-            self._files[os.path.realpath(path)] = len(self._saved)
+            self._files[os.path.realpath(path)] = self._alike[_alike(path)] = len(self._saved)
             _write(os.fspath(path), len(self._saved))
         self._saved.append((_is_state_dict(thing), _described(runtime, thing)))
 
@@ -59,13 +62,19 @@ class SavedStates:
         """Whether a file or a buffer holds what was saved."""
         return self._number(path) is not None
 
+    def holds_alike(self, path: Any) -> bool:
+        """Whether there is one whose name has other numbers: a round that was left out would have saved this one."""
+        return isinstance(path, (str, os.PathLike)) and _alike(path) in self._alike
+
     def load(self, runtime: Tensors, path: Any, **configs: Any) -> Any:
-        """What Paddle's `load` makes of it (`framework/io.py`): of a dictionary of tensors these are tensors again; of
-        anything else all tensors are, and only where there are none its arrays become some."""
+        """What Paddle's `load` makes of it, or of the last one alike (`framework/io.py`): of a dictionary of tensors
+        these are tensors again; of anything else all tensors are, and only where there are none its arrays become
+        some."""
         config = _parse_load_config(configs)
         if runtime.before_call is not None:
             runtime.before_call()
-        is_state, held = self._saved[self._number(path) or 0]
+        number = self._number(path)
+        is_state, held = self._saved[self._alike[_alike(path)] if number is None else number]
         if is_state:
             names = {key: one.name for key, one in held.items() if isinstance(one, _Held)}
             read = {key: _read(runtime, one, config, lambda held: held.name is not None) for key, one in held.items()}
@@ -79,6 +88,12 @@ class SavedStates:
         if not isinstance(path, (str, os.PathLike)):
             return None
         return _written(os.fspath(path)) if _is_private() else self._files.get(os.path.realpath(path))
+
+
+def _alike(path: str | os.PathLike[str]) -> str:
+    """A path with no numbers in its last part."""
+    folder, name = os.path.split(os.path.realpath(path))
+    return os.path.join(folder, re.sub(r"\d+", "0", name))  # noqa: PTH118
 
 
 def _is_private() -> bool:

@@ -21,6 +21,8 @@ class Rest:
         keep: keeps the answer as it is with the step; None: nothing behind a step is followed.
         is_any: whether the code has anything there.
         fixes: whether the code fixes the batch to so many samples.
+        may_write: whether the program may write a file of this name before it is read there.
+        missing: what was said of a file that is read there, and neither here nor written by the program.
         later: updates by which the step is left later, and batches that an evaluation has more: what hangs on their
             number is then said otherwise.
         is_on: whether the step is known.
@@ -33,6 +35,8 @@ class Rest:
         self.keep: Callable[[], None] | None = None
         self.is_any = False
         self.fixes: Callable[[int], bool] = lambda _: False
+        self.may_write: Callable[[str], bool] = lambda _: True
+        self.missing: BaseException | None = None
         self.later = 0
         self.is_on = self.is_over = self.has_short = self.is_awaited = False
         self._more = 0
@@ -42,14 +46,21 @@ class Rest:
         """Whether what is behind the step is followed, once it is known at this operation."""
         if self.keep is None or self.is_on or not (self.is_any or self.has_short):
             return False
-        if self._more < self.later:
-            self._more += 1
-            self.is_awaited = True
+        if self.waits():
             return True
         self.keep()
-        self.is_awaited = False
         self.is_on, self._more, self._waiting = True, int(self.has_short), REST.begins(now)
         return True
+
+    def waits(self) -> bool:
+        """Whether the step is left later than it is known; asked once with each update."""
+        self.is_awaited = self._more < self.later
+        self._more += self.is_awaited
+        return self.is_awaited
+
+    def trains_anew(self) -> None:
+        """Another training begins."""
+        self.has_short, self._more = False, 0
 
     def updated(self) -> None:
         """An optimizer has updated behind the step: with the last batch, or in the next epoch."""

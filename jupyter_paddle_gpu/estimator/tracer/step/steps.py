@@ -88,17 +88,17 @@ class StepWatch:
         call that holds it, and says how the program goes on; None: it ends."""
         self.is_wanted: Callable[[], bool] = lambda: True
         """Whether the probe is to look at the training that comes now."""
-        self.trainings = 0  # those that have ended
+        self.trainings = self._ended_updates = 0  # those that have ended, and their updates
         self.rest, self.beyond, self.garbage = Rest(), Beyond(), Garbage()
         self._passages = Passages()
         self._left: Passage | None = None
         self._more: Waiting | None = None  # what is left for further trainings
         self._gives_up: Waiting | None = None
-        self._ended_updates = 0
         self._begin()
 
     def _begin(self) -> None:
         """What follows is another training."""
+        self.rest.trains_anew()
         self.began = self.runtime.ledger.now  # when what is seen now began: behind the last training
         self.optimizers: list[Any] = []
         self.window: tuple[int, int] | None = None
@@ -282,9 +282,11 @@ class StepWatch:
         if self.window is not None and self.beyond.begins(self.window, self.runtime.ledger.now):
             self.leaves_epoch = True
             return
+        if self.ended and self.rest.waits():
+            return
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
-        if self.rest.begins(self.runtime.ledger.now):
+        if self._left is None and self.rest.begins(self.runtime.ledger.now):
             self.leaves_epoch, self.has_left = self.rest.is_on, False
             return
         if self._left is None:
@@ -326,7 +328,7 @@ class StepWatch:
         is_whole = problem is None and has_trained and self._holding() is passage
         if passage is self._left:
             self._left, self.is_leaving = None, False
-        elif is_whole and self.ended is not None:  # few steps, or of changing kinds: it ended by itself
+        elif is_whole and self.ended and not self.rest.is_on:  # few steps, or of changing kinds: it ended by itself
             self._end_training(passage)
             if self._left is None:
                 raise StepSeen
@@ -363,9 +365,7 @@ class StepWatch:
         if self._left is not None:
             raise TrainingSeen
         now = self.runtime.ledger.now
-        if self.beyond.is_on and not self.beyond.is_over(now):
-            return
-        if self.rest.is_on and not self.rest.ends(now):
+        if (self.beyond.is_on and not self.beyond.is_over(now)) or (self.rest.is_on and not self.rest.ends(now)):
             return
         if self._more is not None and self._more.is_over(now):
             self.runtime.note("trainings_cut")

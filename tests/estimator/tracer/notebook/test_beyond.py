@@ -145,6 +145,14 @@ for epoch in range(4):
     paddle.save(net.state_dict(), path)
     paddle.save(optimizer.state_dict(), os.path.join(folder, "last.pdopt"))
 """,
+    "states of an epoch that was left out": """
+for epoch in range(4):
+    for _ in range(4):
+        step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))
+    paddle.save({"net": net.state_dict(), "best": epoch}, f"at_{epoch}.pdparams")
+"""
+    + CELL
+    + "found = paddle.load('at_3.pdparams')\nnet.set_state_dict(found['net'])\nnet(paddle.rand([100, 64]))\n",
     "a checkpoint in a buffer": """
 import io
 for epoch in range(4):
@@ -179,6 +187,8 @@ main()
     + "other = nn.Linear(64, 10)\n"
     + "last = paddle.optimizer.Adam(parameters=other.parameters())\n"
     + "for i in range(9):\n    other(paddle.rand([8, 64])).mean().backward()\n    last.step()\n    last.clear_grad()\n",
+    "an evaluation behind a loop on a condition": "turn = 0\nwhile turn < 40:\n    turn += 1\n"
+    "    step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))\n" + CELL + "net(paddle.rand([900, 64]))\n",
     "a model's evaluation in larger batches": """
 model = paddle.Model(net)
 model.prepare(optimizer, nn.CrossEntropyLoss())
@@ -230,13 +240,13 @@ def test_it_is_said_where_there_is_more(found, name):
 
 
 LONG = {
-    "a loop without an end that is known": "turn = 0\nwhile turn < 50_000:\n    turn += 1\n"
-    "    step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))\n",
     "an evaluation of many operations": COUNTED
     + CELL
     + "x = paddle.rand([8, 64])\nfor i in range(9000):\n    net(x)\n",
 }
 THROUGH = {
+    "many turns on a condition": "turn = 0\nwhile turn < 50_000:\n    turn += 1\n"
+    "    step(paddle.rand([32, 64]), paddle.randint(0, 10, [32]))\n",
     "many rounds": COUNTED.replace("12", "9000") + CELL + "net.eval()\nnet(paddle.rand([8, 64]))\n",
     "epochs with nothing behind them": RAW.replace("4", "4000", 1) + "    net(X[:16])\n",
     "epochs and something behind them": RAW.replace("4", "4000", 1) + "    net(X[:16])\nnet(X[:8])\n",

@@ -17,7 +17,9 @@ import paddle
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
 from ...session import CUT, SELECTED, SIZES, Session
+from ...step.steps import StepWatch
 from .. import contents
+from ..beyond import returned
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
 from ..syntax import nodes
@@ -134,7 +136,9 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered: who asks
     follows them once more, otherwise.
     """
-    lacks = contents.lacks(problem, sources) or _is_of_array(problem, session)
+    sources = list(sources)
+    lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
+    lacks = lacks or problem is session.of(StepWatch).rest.missing
     if lacks or not stops.is_of_notebook(problem, session):
         return lacks
     if session.is_refusal(problem):
@@ -145,9 +149,17 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return _is_by_type(problem) and _is_settled(problem, sources)
     if isinstance(problem, TypeError) or stops.is_by_sizes(problem):
         return True
+    return _is_nowhere(problem, sources)
+
+
+def _is_nowhere(problem: BaseException, sources: list[str]) -> bool:
+    """Whether a name, or an attribute of something that is known, is bound nowhere in the code."""
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
-    return is_missing and isinstance(name, str) and not hasattr(builtins, name) and name not in set(_bound(sources))
+    if not is_missing or not isinstance(name, str) or hasattr(builtins, name):
+        return False
+    is_global = isinstance(problem, NameError) and "free variable" not in str(problem)
+    return name not in set(_bound(sources, is_global=is_global))
 
 
 def _is_of_array(problem: BaseException, session: Session) -> bool:
@@ -210,15 +222,24 @@ def _is_known(problem: AttributeError) -> bool:
     owner = getattr(problem, "obj", None)
     if call_stack.is_own(type(owner)):
         return True
-    home = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__module__
-    return home.partition(".")[0] == "paddle"
+    if isinstance(owner, ModuleType):
+        return owner.__name__.partition(".")[0] in {"paddle", "numpy"}
+    return type(owner).__module__.partition(".")[0] == "paddle"
 
 
-def _bound(sources: Iterable[str]) -> Iterator[str]:
-    """Every name that anything in the code may bind, attributes among them."""
+def _bound(sources: Iterable[str], *, is_global: bool) -> Iterator[str]:
+    """Every name that anything in the code may bind, attributes among them.
+
+    Args:
+        is_global: whether names of functions' own do not count.
+    """
     for source in sources:
-        for node in nodes(source):
+        everything = nodes(source)
+        own = set(_in_functions(everything)) if is_global else set()
+        for node in everything:
             match node:
+                case ast.Name(ctx=ast.Store()) | ast.arg() if id(node) in own:
+                    continue
                 case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                     yield name
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -231,6 +252,13 @@ def _bound(sources: Iterable[str]) -> Iterator[str]:
                     yield text
                 case ast.Global(names=names) | ast.Nonlocal(names=names):
                     yield from names
+
+
+def _in_functions(everything: Iterable[ast.AST]) -> Iterator[int]:
+    """What stands in functions."""
+    for node in everything:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield from map(id, ast.walk(node))
 
 
 _SHAPED = re.compile(r"\b(zeros|ones|full|rand|randn|empty|reshape|expand|tile|normal|uniform|randint|broadcast_to)\b")

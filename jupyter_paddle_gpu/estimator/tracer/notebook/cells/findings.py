@@ -66,6 +66,9 @@ class Findings:
         """Files and folders that were looked for and are not here, by the name that a person says where they are by."""
         self.stop: dict[str, Any] | None = None
         """Where the job would end with an error: cell, line and the error."""
+        self.is_between = self.forgives = False
+        """Whether a training that was left comes before it; whether errors there are taken for those of rounds that
+        were left out."""
         self.is_refused = False
         """Whether Paddle raises that error, of shapes, types or attributes."""
         self.stop_if_told: dict[str, Any] | None = None
@@ -309,7 +312,7 @@ class Findings:
         if self._command is not None:
             stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}
         if self._ends_the_job(cell, problem):
-            self.stop = stop
+            self.stop, self.is_between = stop, self._is_behind_rounds(problem)
             self.is_refused = self._session.is_refusal(problem) and not is_removed(problem)
         elif self._command is not None and self.program_stop is None and self._ends_its_program(cell, problem):
             self.program_stop = stop
@@ -332,7 +335,15 @@ class Findings:
         hangs_on_data = bool(self._data.passed) and not stops.is_by_type(problem)  # helpers pass by what nobody asks
         # Whatever is missing before it, a cell that is no Python ends the job, if nothing before it does.
         is_first = is_of_data or stops.is_unreadable(problem) or not (asked or hangs_on_data)
-        return is_first and stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
+        if self._is_behind_rounds(problem) and not passed_by:
+            is_so = not (told or self.forgives) and behind.is_sure(problem, self._session, self.sources)
+        else:
+            is_so = stops.is_of_notebook(problem, self._session, passed_by=passed_by, told=told)
+        return is_first and is_so
+
+    def _is_behind_rounds(self, problem: BaseException) -> bool:
+        """Whether it may hang on the rounds that were left out of a training before it."""
+        return self._session.of(StepWatch).trainings > 0 and not isinstance(problem, (SyntaxError, ImportError))
 
     def _has_step(self) -> bool:
         watch = self._session.of(StepWatch)

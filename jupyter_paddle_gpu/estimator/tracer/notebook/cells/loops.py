@@ -16,9 +16,13 @@ from ...session import current
 from ...step.changes import Changes
 from ...step.steps import StepWatch
 from ..sites import Sites
+from .passing import is_endless, returned
 
 LOOP = "__loop__"
 """The name under which a notebook's loops find `loop`."""
+
+TURNS = "__turns__"
+"""The name under which its `while` loops find `Turns`."""
 
 STATISTIC = Patience(5_000, math.inf)
 """How long one of Paddle's data sets is gone through by a loop that trains nothing and keeps nothing: its items are all
@@ -52,13 +56,7 @@ def loop(items: Callable[[], Iterable[Any]], trains: bool = True) -> Iterator[An
                 yield held.pop()
                 if statistic is not None and statistic.is_known():
                     return
-                # Behind the last round of the outermost loop an error ends the job, too.
-                is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before
-                is_last = is_last or (
-                    trains and watch.updates > before and watch.beyond.hastens(watch.runtime.ledger.now)
-                )
-                if not watch.rest.has_short and (is_last or (watch.loops > 1 and watch.may_leave(before))):
-                    watch.beyond.rounds += watch.beyond.is_on
+                if _is_left(watch, before, trains):
                     with watch.leaving():  # what is gone through goes with its last name
                         del iterator
                     return
@@ -67,6 +65,49 @@ def loop(items: Callable[[], Iterable[Any]], trains: bool = True) -> Iterator[An
                 return
     finally:
         watch.loops -= 1
+
+
+def _is_left(watch: StepWatch, before: int, trains: bool) -> bool:
+    """Whether a loop is left behind a round.
+
+    Args:
+        before: updates before that round.
+        trains: whether it may hold a step.
+    """
+    # Behind the last round of the outermost loop an error ends the job, too.
+    is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before
+    is_last = is_last or (trains and watch.updates > before and watch.beyond.hastens(watch.runtime.ledger.now))
+    is_left = not watch.rest.has_short and (is_last or (watch.loops > 1 and watch.may_leave(before)))
+    watch.beyond.rounds += is_left and watch.beyond.is_on
+    return is_left
+
+
+class Turns:
+    """The turns of a `while` that trains: `with __turns__() as turns: while turns.go_on() and condition:`."""
+
+    def __init__(self) -> None:
+        session = current()
+        self._watch = None if session is None else session.of(StepWatch)
+        self._before: int | None = None
+
+    def __enter__(self) -> Turns:
+        """The program comes to the loop."""
+        if self._watch is not None:
+            self._watch.next_epoch()
+            self._watch.loops += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """It is through with it."""
+        if self._watch is not None:
+            self._watch.loops -= 1
+
+    def go_on(self) -> bool:
+        """Whether there is another turn, as far as the trace is concerned."""
+        if self._watch is None:
+            return True
+        before, self._before = self._before, self._watch.updates
+        return before is None or not _is_left(self._watch, before, True)
 
 
 def _is_of_paddle(items: Iterable[Any]) -> bool:
@@ -94,7 +135,7 @@ class _Statistic:
 
 
 class Loops(ast.NodeTransformer):
-    """Sends every `for` of a notebook through `loop`."""
+    """Sends every `for` of a notebook through `loop`, and has every `while` that trains ask `Turns`."""
 
     def __init__(self, sites: Sites | None = None) -> None:
         self._sites = sites
@@ -108,6 +149,21 @@ class Loops(ast.NodeTransformer):
             given = [again] if trains else [again, ast.Constant(False)]
             node.iter = ast.copy_location(ast.Call(ast.Name(LOOP, ast.Load()), list(given), []), node.iter)
         return node
+
+    def visit_While(self, node: ast.While) -> Any:
+        """`while condition:`; where nothing ends it but `return`, that is done behind it."""
+        trains = self._sites is None or self._sites.held(node).trains
+        then = returned(node)
+        is_open = then is None and is_endless(node)
+        self.generic_visit(node)
+        if not trains or node.orelse or is_open or any(isinstance(part, _ONCE) for part in ast.walk(node.test)):
+            return node
+        name = f"{TURNS}{node.lineno}_{node.col_offset}"
+        called = ast.Call(ast.Attribute(ast.Name(name, ast.Load()), "go_on", ast.Load()), [], [])
+        node.test = ast.copy_location(ast.BoolOp(ast.And(), [called, node.test]), node.test)
+        made = ast.withitem(ast.Call(ast.Name(TURNS, ast.Load()), [], []), ast.Name(name, ast.Store()))
+        through = ast.copy_location(ast.With([made], [node]), node)
+        return through if then is None else [through, then]
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """A lambda does not see the names of a class: only its methods are rewritten."""
@@ -133,6 +189,10 @@ class Statistics(Loops):
         """`for picture, label in data:`."""
         attributes = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
         return super().visit_For(node) if isinstance(node.iter, ast.Name) and not attributes & _TRAINS else node
+
+    def visit_While(self, node: ast.While) -> Any:
+        """`while` goes on as it is."""
+        return self.generic_visit(node)
 
 
 _TRAINS = frozenset(("backward", "grad", "step", "minimize", "train_batch", "fit"))

@@ -40,7 +40,7 @@ from ..trainings import Trainings
 from . import absorbing, behind, changing, outside, wanting, within
 from .findings import Findings
 from .helpers import Helpers
-from .loops import LOOP, Loops, loop
+from .loops import LOOP, TURNS, Loops, Turns, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, ignore
@@ -237,7 +237,7 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        found = {LOOP: loop, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
+        found = {LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
         data = {
             absorbing.UNSEEN: Unseen(),
             absorbing.SETTINGS: settings_of(Unseen()),

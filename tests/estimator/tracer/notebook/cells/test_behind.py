@@ -24,6 +24,7 @@ opt = paddle.optimizer.Adam(parameters=net.parameters())
 """
 STEP = "        F.cross_entropy(net(x), y).backward(); opt.step(); opt.clear_grad()\n"
 EPOCHS = "for epoch in range(4):\n    for x, y in train:\n" + STEP
+STEP_OF_TURN = "    net(paddle.rand([8, 6])).mean().backward(); opt.step(); opt.clear_grad()\n"
 COUNTED = (
     "for epoch in range(4):\n    kept = []\n    for i in range(40):\n"
     "        x, y = paddle.rand([8, 6]), paddle.zeros([8, 1], 'int64')\n" + STEP
@@ -45,7 +46,86 @@ FITTED = (
     "model = paddle.Model(net)\nmodel.prepare(opt, paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())\n"
     "model.fit(train, epochs=3, verbose=0)\n"
 )
+OTHER = (
+    "other = paddle.nn.Linear(6, 30)\nlast = paddle.optimizer.SGD(0.1, parameters=other.parameters())\n"
+    "for i in range(40):\n    other(paddle.rand([8, 6])).mean().backward()\n    last.step()\n    last.clear_grad()\n"
+)
+TURNS = "turn = 0\nwhile {condition}:\n" + STEP_OF_TURN + "    turn += 1\n"
 FAULTS = {
+    "a key of an evaluation in each round": (
+        "for width in (4, 8):\n    model = paddle.Model(paddle.nn.Linear(6, width))\n"
+        "    model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.CrossEntropyLoss())\n"
+        "    model.fit(train, epochs=2, verbose=0)\n    print(model.evaluate(test, verbose=0)['acc'])\n",
+        "KeyError: 'acc'",
+    ),
+    "a name of a function's own between two trainings": (
+        FIT_ALONE + "    rate = loss\nfit()\n" + CELL + "print(rate)\n" + CELL + OTHER,
+        "NameError: name 'rate' is not defined",
+    ),
+    "a function that numpy does not have": (
+        ONE + CELL + "print(np.concat_all(kept))\n",
+        "AttributeError: module 'numpy' has no attribute 'concat_all'",
+    ),
+    "a shape behind two trainings": (
+        ONE + CELL + OTHER + CELL + "other(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a shape behind two fits": (
+        FITTED + CELL + "model.fit(train, epochs=2, batch_size=8, verbose=0)\n" + CELL + "net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "an index behind a second call of what trains": (
+        FIT_ALONE + "    return loss\nfit()\nloss = fit()\n" + CELL + "print(loss.numpy()[0])\n",
+        "IndexError: too many indices for array",
+    ),
+    "a shape in the second training's evaluation": (
+        ONE + CELL + OTHER.partition("for i")[0] + "for epoch in range(3):\n    for i in range(9):\n"
+        "        other(paddle.rand([8, 6])).mean().backward()\n        last.step()\n        last.clear_grad()\n"
+        "    net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a shape behind a loop on a condition": (
+        TURNS.format(condition="turn < 40") + CELL + "net(paddle.rand([4, 7]))\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a name behind a loop that is left": (
+        TURNS.format(condition="True") + "    if turn >= 40: break\nprint(turns)\n",
+        "NameError: name 'turns' is not defined. Did you mean: 'turn'?",
+    ),
+    "a file that nothing has saved": (
+        ONE + CELL + "paddle.save(net.state_dict(), 'best.pdparams')\n"
+        "net.set_state_dict(paddle.load('bset.pdparams'))\n",
+        "ValueError: The ``path`` (bset.pdparams) to load model not exists.",
+    ),
+    "a file of a name of its own": (
+        "PATH = 'out/bset.pdparams'\n"
+        + ONE
+        + "    paddle.save(net.state_dict(), f'out/at_{i}.pdparams')\n"
+        + CELL
+        + "net.set_state_dict(paddle.load(PATH))\n",
+        "ValueError: The ``path`` (out/bset.pdparams) to load model not exists.",
+    ),
+    "a model that nothing has saved": (
+        FITTED + CELL + "model.save('out/last')\nmodel.load('out/lst')\n",
+        "AssertionError: Failed to load parameters, please check path.",
+    ),
+    "a key that an evaluation does not give": (
+        FITTED + CELL + "print(model.evaluate(test, verbose=0)['accuracy'])\n",
+        "KeyError: 'accuracy'",
+    ),
+    "a key of what an evaluation has given": (
+        FITTED + CELL + "for n in range(2):\n    found = model.evaluate(test, verbose=0)\n"
+        "    print(found['loss'], found['top1'])\n",
+        "KeyError: 'top1'",
+    ),
+    "a second output of one": (
+        FITTED + CELL + "print(model.predict(test, verbose=0)[1])\n",
+        "IndexError: list index out of range",
+    ),
+    "a batch of a second output": (
+        FITTED + CELL + "found = model.predict(test, verbose=0)\nprint(np.argmax(found[1][0], 1))\n",
+        "IndexError: list index out of range",
+    ),
     "a row too many of an array": (
         ONE + CELL + "p = net(paddle.rand([10, 6])).numpy()\nprint(p[10])\n",
         "IndexError: index 10 is out of bounds for axis 0 with size 10",
@@ -187,7 +267,45 @@ FAULTS = {
         "ValueError: (InvalidArgument) The 'shape' in ReshapeOp is invalid",
     ),
 }
+LATE = ONE + "    if i == 39: late, found = loss, {'net': net}\n"
+BETWEEN = {
+    "a name of a late round": LATE + CELL + "print(late.item())\n",
+    "what a late round has found": "found = None\n" + LATE + CELL + "print(found['net'])\n",
+    "a model of a late round": "model = None\n" + ONE + "    if i == 39: model = net\nmodel(paddle.rand([4, 6]))\n",
+    "shapes by rounds": ONE
+    + CELL
+    + "paddle.ones([i + 1]).reshape([40])\npaddle.concat([paddle.ones([2, 3])] * len(kept)).reshape([80, 3])\n",
+}
+"""What comes between two trainings, of which the first is left before its last rounds."""
 RUNS = {
+    "what two trainings have kept": ONE
+    + CELL
+    + OTHER
+    + "    kept.append(i)\nassert len(kept) == 80\nother(paddle.rand([4, 6])), paddle.ones([i + 1]).reshape([40])\n",
+    "a loop on a condition": TURNS.format(condition="turn < 40")
+    + "assert turn == 40\nprint(list(range(41))[turn], paddle.ones([turn]).reshape([40]))\n",
+    "a loop that only a return ends": "def go():\n    turn = 0\n    while True:\n    "
+    + STEP_OF_TURN
+    + "        turn += 1\n        if turn == 40: return net\ngo()(paddle.rand([4, 6]))\n",
+    "a loop that a return ends": "def go():\n    for turn in range(90):\n    "
+    + STEP_OF_TURN
+    + "        if turn == 40: return net\ngo()(paddle.rand([4, 6]))\n",
+    "a loop with an end of its own": TURNS.format(condition="turn < 40")
+    + "else:\n    done = paddle.ones([4])\nprint(done.shape, turn)\n",
+    "files that later rounds save": ONE
+    + "    if i == 39: paddle.save(net.state_dict(), 'last.pdparams')\n"
+    + "    if i > 30: paddle.save(net.state_dict(), f'at_{i}.pdparams')\n"
+    + "    if i > 30: paddle.save(net.state_dict(), 'as/{}'.format(i) + '.pdparams')\n"
+    + CELL
+    + "net.set_state_dict(paddle.load('last.pdparams'))\nnet.set_state_dict(paddle.load('at_35.pdparams'))\n"
+    "net.set_state_dict(paddle.load('as/39.pdparams'))\n",
+    "files that fit saves": FITTED.replace("verbose=0", "verbose=0, save_dir='out'")
+    + CELL
+    + "model.load('out/final')\nmodel.load('out/2')\nnet.set_state_dict(paddle.load('out/final.pdparams'))\n",
+    "a batch of what a model predicts": FITTED
+    + CELL
+    + "found = model.predict(test, verbose=0)\nprint(found[0][2], model.predict(test, verbose=0)[0][2])\n"
+    "print(model.evaluate(test, verbose=0)['loss'], len(net.parameters()[1]))\n",
     "rows of all that a model predicts": FITTED
     + CELL
     + "found = model.predict(test, stack_outputs=True, verbose=0)[0]\nprint(found[43].argmax(), found.shape[0])\n"
@@ -262,7 +380,9 @@ for name, source in json.load(sys.stdin):
     found = tracer.trace_notebook({"cells": cells, "answers": {}, "target": "cpu"})
     rows = [[row[0], row[1], row[2]] for row in found.get("storages", [])]
     notes = [note["code"] for note in found["notes"]]
-    print(json.dumps([name, {"status": found["status"], "stop": found.get("stop"), "rows": rows, "notes": notes}]))
+    trainings = 1 + len(found.get("others", []))
+    told = {"status": found["status"], "stop": found.get("stop"), "rows": rows, "notes": notes}
+    print(json.dumps([name, {"trainings": trainings, **told}]))
 """
 
 
@@ -270,7 +390,8 @@ for name, source in json.load(sys.stdin):
 def traced(run_code):
     """Each program, and the epochs alone."""
     faults = [(name, HEAD + source) for name, (source, _) in FAULTS.items()]
-    return run_code(CHILD, [*faults, *((f"runs: {name}", HEAD + source) for name, source in RUNS.items())])
+    between = [(f"runs: {name}", f"{HEAD}{source}{CELL}{OTHER}") for name, source in BETWEEN.items()]
+    return run_code(CHILD, [*faults, *between, *((f"runs: {name}", HEAD + source) for name, source in RUNS.items())])
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -285,6 +406,12 @@ def test_a_fault_is_told_beside_the_figure(traced, name):
 @pytest.mark.parametrize("name", RUNS)
 def test_what_runs_is_no_fault(traced, name):
     assert (traced[f"runs: {name}"]["status"], traced[f"runs: {name}"]["stop"]) == ("ok", None)
+
+
+@pytest.mark.parametrize("name", BETWEEN)
+def test_what_runs_between_two_trainings_hides_none(traced, name):
+    found = traced[f"runs: {name}"]
+    assert (found["status"], found["stop"], found["trainings"]) == ("ok", None, 2)
 
 
 def test_the_figure_is_that_of_the_step_alone(traced):
