@@ -38,15 +38,19 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
 
 
 def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
-    """Raise what eager mode says of more indices than axes (`ParseIndexingSlice`, pybind/slice_utils.h)."""
+    """Raise what eager mode says of more indices than axes, and of a place that an axis does not have
+    (`ParseIndexingSlice`, pybind/slice_utils.h)."""
     axis, rank, parts = 0, tensor.ndim, index if isinstance(index, tuple) else (index,)
+    has_rest = any(one is Ellipsis for one in parts)
     for part in parts:
         if part is None or part is Ellipsis or isinstance(part, bool):
             continue
-        is_number = isinstance(part, numbers.Integral) or (isinstance(part, paddle.Tensor) and part.ndim == 0)
-        if is_number and axis >= rank and not any(one is Ellipsis for one in parts) and not _is_mask(part):
+        size, is_whole = tensor.shape[axis] if axis < rank else 0, isinstance(part, numbers.Integral)
+        is_number = is_whole or (isinstance(part, paddle.Tensor) and part.ndim == 0)
+        is_there = -size <= int(part) < size if is_whole else axis < rank
+        if is_number and not (is_there or has_rest or _is_mask(part)):
             said = f"The starting index {int(part)} of slice is out of bounds in tensor {axis}-th axis"
-            raise runtime.refused(IndexError(f"(OutOfRange) {said}, it should be in the range of [0, 0)."))
+            raise runtime.refused(IndexError(f"(OutOfRange) {said}, it should be in the range of [{-size}, {size})."))
         axis += part.ndim if _is_mask(part) else 1
     if axis > rank:
         raise runtime.refused(

@@ -133,7 +133,8 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
     watch.rest.may_write = partial(written.may_write, run.found.sources)
     watch.rest.later = scenario.request.get("later") or 0
-    scenario.decisions.ends = watch.next_epoch
+    scenario.decisions.ends, scenario.decisions.is_behind = watch.next_epoch, lambda: watch.rest.is_on
+    scenario.decisions.is_turned = bool(watch.rest.later)
 
 
 def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:

@@ -46,14 +46,12 @@ class Rest:
         """Whether what is behind the step is followed, once it is known at this operation."""
         if self.keep is None or self.is_on or not (self.is_any or self.has_short):
             return False
-        if self.waits():
-            return True
         self.keep()
         self.is_on, self._more, self._waiting = True, int(self.has_short), REST.begins(now)
         return True
 
     def waits(self) -> bool:
-        """Whether the step is left later than it is known; asked once with each update."""
+        """Whether the step is left later than it is known; asked once with each step."""
         self.is_awaited = self._more < self.later
         self._more += self.is_awaited
         return self.is_awaited

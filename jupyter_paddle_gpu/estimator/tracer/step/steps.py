@@ -282,17 +282,16 @@ class StepWatch:
         if self.window is not None and self.beyond.begins(self.window, self.runtime.ledger.now):
             self.leaves_epoch = True
             return
-        if self.ended and self.rest.waits():
+        if self.window is not None and self.rest.waits():  # for the same place in the next step
+            self._enough = self.updates + sum(end > self.window[0] for end in self._ends)
             return
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
         if self._left is None and self.rest.begins(self.runtime.ledger.now):
             self.leaves_epoch, self.has_left = self.rest.is_on, False
             return
-        if self._left is None:
-            raise StepSeen
-        self.is_leaving = True
-        raise TrainingSeen
+        self.is_leaving = self._left is not None
+        raise TrainingSeen if self.is_leaving else StepSeen
 
     def _end_training(self, passage: Passage | None) -> None:
         """What is seen now is a training: have it kept, and begin another where the program goes on."""

@@ -55,11 +55,13 @@ class Conditions(NamedTuple):
         firsts: of an `if`, what its condition comes to first where that is not True: one that goes on with the next
             turn (`if foreground.sum() == 0: continue`) does not, and a number that nobody knows is not 0
             (`if mask.sum() == 0: loss = paddle.zeros([1])`).
+        choices: conditions of an `if` that neither breaks nor raises nor goes on with the next turn.
     """
 
     loops: dict[int, Loop]
     quiet: dict[int, set[str]]
     firsts: dict[int, bool]
+    choices: set[int]
 
 
 class Decisions:
@@ -73,17 +75,23 @@ class Decisions:
         self.taken: dict[Site, bool] = {}
         self.ends: Callable[[], None] = lambda: None
         """Ends the program where what it does next need not be known."""
+        self.is_behind: Callable[[], bool] = lambda: False
+        """Whether only errors are looked for: then no decision counts, and each is one way or the other (`is_turned`)
+        all along: what fails both ways fails."""
+        self.is_turned = False
         self._turns: dict[Site, tuple[int, int]] = {}
         self._known: dict[tuple[str, int], Conditions] = {}
 
     def decide(self, updates: int) -> bool:
         """The way to take at the place that asks; `updates` of optimizers have ended so far."""
-        self.ends()
         frame = call_stack.of_program()
-        if frame is None:
+        conditions = None if frame is None else self._read(frame.f_code.co_filename)
+        if conditions and frame and frame.f_lineno in conditions.choices and self.is_behind():
+            return conditions.firsts.get(frame.f_lineno, True) is not self.is_turned
+        self.ends()
+        if frame is None or conditions is None:
             return not is_way_out()
         file, line = frame.f_code.co_filename, frame.f_lineno
-        conditions = self._read(file)
         loop = conditions.loops.get(line)  # a loop's condition is compiled twice: before the first turn, after each
         site = (file, line, 0 if loop else frame.f_lasti)
         way = self.taken.setdefault(site, self.forced.get(site, conditions.firsts.get(line, True)))
@@ -117,7 +125,7 @@ class Decisions:
                 nodes = list(ast.walk(ast.parse(source)))
             except SyntaxError:
                 nodes = []
-            found = Conditions({}, {}, {})
+            found = Conditions({}, {}, {}, set())
             for node in nodes:
                 if not isinstance(node, (ast.While, ast.If)):
                     continue
@@ -130,6 +138,7 @@ class Decisions:
                 if isinstance(node.body[-1], ast.Continue):
                     found.firsts.update(dict.fromkeys(_lines(node.test), inverted))
                     continue
+                found.choices.update(_lines(node.test))
                 if _is_nothing(node.test.operand if isinstance(node.test, ast.UnaryOp) else node.test):
                     found.firsts.update(dict.fromkeys(_lines(node.test), False))
                 if all(map(_is_quiet, [*node.body, *node.orelse])):

@@ -66,7 +66,8 @@ def _is_paddles(called: ast.expr, frame: FrameType) -> bool:
         return False
     owner = _value(called.value, frame)
     if isinstance(owner, ModuleType):
-        return owner.__name__.startswith("paddle.") and not owner.__name__.startswith("paddle.tensor")
+        home = str(getattr(vars(owner).get(called.attr), "__module__", ""))
+        return owner.__name__.partition(".")[0] == "paddle" and not home.startswith("paddle.tensor")
     if owner is None or isinstance(owner, (paddle.Tensor, type)) or called.attr in getattr(owner, "__dict__", ()):
         return False
     home = next((kind.__module__ for kind in type(owner).__mro__ if called.attr in vars(kind)), "")

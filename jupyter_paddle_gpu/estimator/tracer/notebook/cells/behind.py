@@ -143,7 +143,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
         return lacks
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
-    if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem):
+    if is_of_types(problem) or stops.is_unpacked(problem) or stops.is_by_dimensions(problem) or _is_said(problem):
         return True
     if _is_of_values(problem) or (isinstance(problem, TypeError) and not is_miscalled(problem)):
         return _is_by_type(problem) and _is_settled(problem, sources)
@@ -163,13 +163,25 @@ def _is_nowhere(problem: BaseException, sources: list[str]) -> bool:
 
 
 def _is_of_array(problem: BaseException, session: Session) -> bool:
-    """Whether an array of numpy's has no such place, where nothing that is made up tells how many it has."""
+    """Whether an array or a tensor has no such place, where nothing that is made up tells how many it has."""
     is_told = isinstance(problem, IndexError) and _OUT_OF_BOUNDS.fullmatch(str(problem)) is not None
     is_made_up = session.of(AbsentModules).modules or not session.assumed.isdisjoint((SIZES, SELECTED, CUT))
     return is_told and not is_made_up
 
 
-_OUT_OF_BOUNDS = re.compile(r"index -?\d+ is out of bounds for axis \d+ with size \d+")
+def _is_said(problem: BaseException) -> bool:
+    """Whether Paddle's own code says of shapes that they do not go together."""
+    *_, (frame, _) = traceback.walk_tb(problem.__traceback__)
+    is_paddles = frame.f_code.co_filename.startswith(call_stack.PADDLE)
+    return isinstance(problem, ValueError) and is_paddles and _OF_SHAPES.search(str(problem)) is not None
+
+
+_OF_SHAPES = re.compile(r"dim(s|ension)?\b|shape|rank", re.IGNORECASE)
+_OUT_OF_BOUNDS = re.compile(
+    r"index -?\d+ is out of bounds for axis \d+ with size \d+|"
+    r"\(OutOfRange\) The starting index -?\d+ of slice is out of bounds in tensor.*",
+    re.DOTALL,
+)
 
 
 def given(problem: BaseException) -> list[list[int]]:

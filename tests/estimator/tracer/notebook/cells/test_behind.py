@@ -66,6 +66,39 @@ FAULTS = {
         ONE + CELL + "print(np.concat_all(kept))\n",
         "AttributeError: module 'numpy' has no attribute 'concat_all'",
     ),
+    "an index behind a choice that nobody knows": (
+        "best, wait = 9.0, 0\n"
+        + EPOCHS
+        + "    now = net(x).mean().item()\n"
+        + "    if now < best:\n        best, wait = now, 0\n"
+        "        paddle.save(net.state_dict(), 'best.pdparams')\n"
+        "    else:\n        wait += 1\n        if wait > 3: break\n"
+        + CELL
+        + "net.set_state_dict(paddle.load('best.pdparams'))\nprint(net(paddle.rand([4, 6])).numpy()[:, 3])\n",
+        "IndexError: index 3 is out of bounds for axis 1 with size 3",
+    ),
+    "a place that a tensor does not have": (
+        ONE + CELL + "print(F.softmax(net(paddle.rand([4, 6])))[4])\n",
+        "IndexError: (OutOfRange) The starting index 4 of slice is out of bounds in tensor 0-th axis, it should be in "
+        "the range of [-4, 4).",
+    ),
+    "labels of another rank": (
+        EPOCHS + "    F.cross_entropy(net(x)[:, 0], y)\n",
+        "ValueError: Expected input_dims - 1 = label_dims or input_dims == label_dims",
+    ),
+    "an index in a round with two optimizers": (
+        "other = paddle.nn.Linear(3, 1)\nlast = paddle.optimizer.SGD(0.1, parameters=other.parameters())\n"
+        "for epoch in range(4):\n    for x, y in train:\n"
+        "        other(net(x).detach()).mean().backward()\n        last.step()\n"
+        "        last.clear_grad()\n        loss = other(net(x)).mean()\n        loss.backward()\n        opt.step()\n"
+        "        opt.clear_grad()\n        last.clear_grad()\n    print(loss.numpy()[0])\n",
+        "IndexError: too many indices for array",
+    ),
+    "a part that was not saved": (
+        ONE + CELL + "paddle.save({'net': net.state_dict()}, 'all.pdparams')\nfound = paddle.load('all.pdparams')\n"
+        "net.set_state_dict(found['model'])\n",
+        "KeyError: 'model'",
+    ),
     "a shape behind two trainings": (
         ONE + CELL + OTHER + CELL + "other(paddle.rand([4, 7]))\n",
         "ValueError: (InvalidArgument) In operator matmul",
@@ -277,7 +310,20 @@ BETWEEN = {
     + "paddle.ones([i + 1]).reshape([40])\npaddle.concat([paddle.ones([2, 3])] * len(kept)).reshape([80, 3])\n",
 }
 """What comes between two trainings, of which the first is left before its last rounds."""
+CHOICE = "best, kept, found = 9.0, None, []\n" + EPOCHS + "    now = net(x).mean().item()\n    if now < best:\n"
 RUNS = {
+    "what a choice binds": CHOICE
+    + "        best, kept = now, copy.deepcopy(net.state_dict())\n"
+    + CELL
+    + "print(kept['weight'].shape)\nnet.set_state_dict(kept)\n",
+    "what a choice gathers": CHOICE
+    + "        found.append(x)\n    found.append(x)\n    best = -9.0 if epoch > 1 else 9.0\n"
+    + CELL
+    + "print(paddle.stack(found[:1]).shape, len(found))\n",
+    "ways that both fail in fewer rounds": "found = []\n"
+    + EPOCHS
+    + "    if net(x).mean() < 9: found += [1] * (epoch + 1)\n"
+    "    else: found += [2] * (epoch + 1)\n" + CELL + "print(found[9], paddle.ones([len(found)]).reshape([10]))\n",
     "what two trainings have kept": ONE
     + CELL
     + OTHER
