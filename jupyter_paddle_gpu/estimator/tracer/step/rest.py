@@ -42,12 +42,17 @@ class Rest:
         self._more = 0
         self._waiting: Waiting | None = None
 
-    def begins(self, now: int) -> bool:
-        """Whether what is behind the step is followed, once it is known at this operation."""
+    def begins(self, now: int, period: int) -> bool:
+        """Whether what is behind the step is followed, once it is known at this operation.
+
+        Args:
+            period: updates of one step, of which it may be any.
+        """
         if self.keep is None or self.is_on or not (self.is_any or self.has_short):
             return False
         self.keep()
-        self.is_on, self._more, self._waiting = True, int(self.has_short), REST.begins(now)
+        self.is_on, self._more = True, period * (1 + self.has_short) - 1
+        self._waiting = REST.begins(now)
         return True
 
     def waits(self) -> bool:
@@ -62,7 +67,7 @@ class Rest:
 
     def updated(self) -> None:
         """An optimizer has updated behind the step: with the last batch, or in the next epoch."""
-        self.is_over, self._more = self._more < 1, 0
+        self.is_over, self._more = self._more < 1, self._more - 1
 
     def ends(self, now: int) -> bool:
         """Whether the program is to end at this operation."""

@@ -277,17 +277,18 @@ class StepWatch:
             self._evaluation = self._evaluation or EVALUATION.begins(self.runtime.ledger.now)
 
     def _seen(self) -> None:
-        """End the training, or the program, or follow the rest of the epoch. What goes by that was alive when the step
-        ended."""
+        """End the training, or the program, or follow the rest of the epoch; what was alive as the step ended goes."""
         if self.window is not None and self.beyond.begins(self.window, self.runtime.ledger.now):
             self.leaves_epoch = True
             return
-        if self.window is not None and self.rest.waits():  # for the same place in the next step
-            self._enough = self.updates + sum(end > self.window[0] for end in self._ends)
+        begin, end = self.window or (0, 0)
+        period = max(1, sum(begin < one <= end for one in self._ends))
+        if self.rest.waits():  # for the same place in the next step
+            self._enough, self.leaves_epoch, self.has_left = self.updates + period, False, False
             return
         self._end_training(self._holding())
         self.runtime.ledger.finish(self.runtime.ledger.begin("end"))
-        if self._left is None and self.rest.begins(self.runtime.ledger.now):
+        if self._left is None and self.rest.begins(self.runtime.ledger.now, period):
             self.leaves_epoch, self.has_left = self.rest.is_on, False
             return
         self.is_leaving = self._left is not None
