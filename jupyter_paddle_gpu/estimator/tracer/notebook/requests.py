@@ -133,8 +133,10 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             if is_answerable or not any(map(_wants_data, tried)):
                 return _with_paths(found)
             # Behind what was asked, data is wanted: the ways that go on without it come further.
-        found = _without_data(request, result, program, has_time)
-        return _with_paths(_within_limit(request, found, trace))
+        found = _within_limit(request, _without_data(request, result, program, has_time), trace)
+        if found["status"] != "needs_input":
+            found = following.told(found, {**request, **learned, **found.pop("way", {})}, once, sites)
+        return _with_paths(found)
 
 
 def _hides_a_training(result: dict[str, Any]) -> bool:
@@ -177,12 +179,13 @@ def _within_limit(
     if left > 0:
         return {**result, "questions": asked[:left]}
     assumed = {one["name"]: one["suggestion"] for one in asked}
-    way = result.get("way") or {}
+    way: dict[str, Any] = result.get("way") or {}
     found = trace({**request, **way, "answers": {**(request.get("answers") or {}), **assumed}})
     if found["status"] == "needs_input":
         return result
     said = ", ".join(f"{name}={value}" for name, value in assumed.items())
-    return {**found, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
+    way |= {"answers": {**(request.get("answers") or {}), **assumed}}
+    return {**found, "way": way, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
 
 
 _WAYS: tuple[dict[str, bool], ...] = ({"absorbs": True, "follows": True}, {"absorbs": True}, {})
@@ -224,7 +227,7 @@ def _without_data(
         hides_one = is_nothing and (program.sites.all or one.get("starts") or fetches)
         stops = any(trials.stops_by_types(other, asked.get("answers")) for other in found)
         if _is_settled(one, stops=stops) and not hides_one:
-            return one
+            return {**one, "way": way}
         found.append(one)
     return _or_its_modules(result, min(found, key=_openness))
 

@@ -258,3 +258,24 @@ def test_it_is_said_where_it_was_not_followed_to_its_end(run_child):
     cut = {name: HEAD + source + behind for name, source in LONG.items()}
     found = run_child("trace", {**cut, **{name: HEAD + source for name, source in THROUGH.items()}})
     assert {name for name, row in found.items() if "elsewhere_cut" in row["notes"]} == set(LONG)
+
+
+FILES = 'rows, labels = np.load("rows.npy"), np.load("labels.npy")\n'
+DRAWN = 'rows, labels = np.random.rand(128, 64).astype("float32"), np.random.randint(0, 10, [128])\n'
+OF_ROWS = """
+class Rows(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return rows[i], labels[i]
+    def __len__(self):
+        return len(rows)
+training = paddle.io.DataLoader(Rows(), batch_size=32)
+"""
+
+
+def test_data_that_is_described_hides_nothing_behind_a_training(run_child):
+    source = OF_ROWS + EPOCHS + CELL + "net(paddle.rand([900, 64]))\n"
+    real = run_child("real", {"drawn": f"{HEAD}{DRAWN}{source}\n{ENDS}"}, {"drawn": {"steps": 99}})["drawn"]
+    answers = {"training": "float32[32,64] int64[32]"}
+    traced = run_child("trace", {"files": f"{HEAD}{FILES}{source}"}, {"files": {"answers": answers}})["files"]
+    assert traced["peak"] + (traced["beyond"] or 0) == max(real["peaks"])
+    assert "more_elsewhere" in traced["notes"]

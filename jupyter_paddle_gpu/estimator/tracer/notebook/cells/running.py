@@ -161,10 +161,10 @@ class CellRun:
 
     def _run_cells(self, namespace: dict[str, Any]) -> None:
         for cell in self.cells:
-            unanswered = len(self.found.questions) + len(self.found.failures)
+            unanswered = self._asked_for()
             updates = self._session.of(StepWatch).updates
             self._run_cell(cell, namespace)
-            if len(self.found.questions) + len(self.found.failures) > unanswered:
+            if self._asked_for() > unanswered:
                 gc.collect()  # the cell would have run for long; Paddle's optimizers wait for the collector
             self._updated_in = cell["index"] if self._session.of(StepWatch).updates > updates else self._updated_in
             if self.trained_in is None and (self.finished or self._has_updated()):
@@ -189,14 +189,16 @@ class CellRun:
 
     def _run_beyond(self, namespace: dict[str, Any]) -> None:
         """Follow the cells behind the one that trains for what they take, up to the first that ends otherwise."""
+        asked = self._asked_for()
         for cell in (one for one in self.cells if one["index"] > (self._running or 0)):
-            if self.finished or self._has_ended() or cell.get("hides"):
+            has_ended = self.found.stop is not None or bool(self.failed) or self._asked_for() > asked
+            if self.finished or has_ended or cell.get("hides"):
                 break
             with interrupted(LATER.seconds, StepSeen):
                 self._run_cell(cell, namespace)
 
-    def _has_ended(self) -> bool:
-        return bool(self.found.stop is not None or self.failed or self.found.questions or self.found.failures)
+    def _asked_for(self) -> int:
+        return len(self.found.questions) + len(self.found.failures)
 
     def settle(self) -> None:
         """The step is known: what comes now in the cell that runs is behind it."""
