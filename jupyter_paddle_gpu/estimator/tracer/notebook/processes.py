@@ -16,9 +16,11 @@ import signal
 import sys
 import sysconfig
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -51,7 +53,7 @@ class Begun:
         Args:
             sources: the program's.
         """
-        self._known = frozenset(sys.modules)
+        self._imports = _Imports()
         self._places = assigned.places(sources)
         self._puts = self._state()
 
@@ -88,14 +90,35 @@ class Begun:
         return [*(part() for part in parts), assigned.kept(self._places)]
 
     def _set_aside(self) -> dict[str, ModuleType]:
-        outer = _own(self._known)
+        outer = _own(self._imports.since())
         forget(outer)
         return outer
 
     def _put_back(self, outer: dict[str, ModuleType]) -> None:
-        forget(_own(self._known))
+        forget(_own(self._imports.since()))
         _unregister()
         sys.modules.update(outer)
+
+
+class _Imports:
+    """What is imported from now on, by a mark among the modules, which stand there in the order of their imports.
+
+    To keep the names of all would be to write into each of thousands of strings how often it is held: of a child that
+    shares them with its parent, a fourth of all pages that it has to copy.
+    """
+
+    def __init__(self) -> None:
+        mark = ModuleType(f"{__name__}.{id(self)}")
+        self._mark = mark.__name__
+        sys.modules[self._mark] = mark
+        weakref.finalize(self, sys.modules.pop, self._mark, None)
+
+    def since(self) -> dict[str, ModuleType]:
+        """The modules that were imported since, in their order."""
+        while True:
+            with contextlib.suppress(RuntimeError, KeyError):  # another thread imports something just then
+                names = list(takewhile(lambda name: name != self._mark, reversed(sys.modules)))
+                return {name: sys.modules[name] for name in reversed(names)}
 
 
 def _all(puts: Iterable[_Put]) -> None:
@@ -116,10 +139,9 @@ def as_main(main: ModuleType) -> Iterator[None]:
             sys.modules["__main__"] = outer
 
 
-def _own(known: frozenset[str]) -> dict[str, ModuleType]:
-    """The program's own modules that were imported since. A package with compiled modules stays: Python makes those
-    once a process."""
-    new = {name: module for name, module in list(sys.modules.items()) if name not in known}
+def _own(new: Mapping[str, ModuleType]) -> dict[str, ModuleType]:
+    """Those that are the program's own of modules that were imported. A package with compiled modules stays: Python
+    makes those once a process."""
     compiled = {
         name.partition(".")[0]
         for name, module in new.items()
@@ -170,7 +192,7 @@ def forget(names: Iterable[str]) -> None:
 def _unregister() -> None:
     """Take back the flags of absl that forgotten modules define, which it refuses of one that is imported twice."""
     flags: Any = getattr(sys.modules.get("absl.flags"), "FLAGS", None)
-    present = {id(module) for module in sys.modules.values()}
+    present = {id(module) for module in sys.modules.values()} if flags else set()
     for name in list(flags or ()):
         if flags.find_module_id_defining_flag(name) not in present:
             delattr(flags, name)

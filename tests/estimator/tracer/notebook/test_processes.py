@@ -59,6 +59,9 @@ KINDS = {
     "a registry": "import paddle\nfrom kinds import register\n@register\nclass Own(paddle.nn.Linear):\n    pass",
     "a registry in a package": "import nets\nnets.add('two')",
     "a folder of modules": "from spread.inner import state\nassert not state.made\nstate.made.append(1)",
+    "a module beside a library that is imported anew": "import json, sys\nimport once\ndel sys.modules['json']\n"
+    "import json\nonce.init()",
+    "the newest of all modules": "import sys\nsys.modules.pop(list(sys.modules)[-1])\nimport once\nonce.init()",
     "a library in a folder of its own": "import sys\nsys.path.append('libs')\nimport taken",
     "a handler": "import logging\nlog = logging.getLogger('mine')\nassert not log.handlers\n"
     "log.addHandler(logging.StreamHandler())",
