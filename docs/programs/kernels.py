@@ -99,7 +99,9 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
         f"reads numbers of argument {', '.join(str(index + 1) for index in value)} where it is a tensor"
     ),
     "sized_here": lambda value: "",  # said by `result`, or nothing on a CPU
-    "keeps_sizes": lambda value: "is built once for a pattern of sizes",
+    "keeps_sizes": lambda value: (
+        f"is built once for a pattern of sizes{'' if value is True else f' ({_documented(value)})'}"
+    ),
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
     "refused_empty": lambda value: (

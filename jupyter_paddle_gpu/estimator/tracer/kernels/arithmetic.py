@@ -176,6 +176,7 @@ OPERATORS = (
             sparse=Sparse.ROWS,
             drops_wanted=True,
             choice=Choice.MASKS,
+            keeps_sizes=True,
             asked=Asked.TYPES_OF_TWO,
         ),
         gradient=Rule(

@@ -239,7 +239,14 @@ OPERATORS = (
     Operator(
         "embedding",
         "`phi/kernels/selected_rows` (`test_sparse_gradients.py`); `TransToFluidOpName`",
-        Rule(flops=nothing, amp_name="lookup_table_v2", looks_up=True, refuses=bounds.rows, asked=Asked.EACH_CALL),
+        Rule(
+            flops=nothing,
+            amp_name="lookup_table_v2",
+            looks_up=True,
+            refuses=bounds.rows,
+            keeps_sizes=True,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=Rule(flops=nothing, result=_looked_up, gives_rows=True),
     ),
     Operator(

@@ -246,7 +246,7 @@ OPERATORS = (
     Operator(
         "transpose",
         _SOURCE,
-        Rule(view=_transpose, numbers={1: Number(tuple, "perm")}, choice=Choice.PASSES),
+        Rule(view=_transpose, numbers={1: Number(tuple, "perm")}, choice=Choice.PASSES, keeps_sizes=True),
         gradient=Rule(view=_transpose_grad),
     ),
     Operator(

@@ -76,7 +76,7 @@ OPERATORS = (
         Rule(result=_moments, flops=per_element(14), amp=Amp.NEVER, keeps_sizes=True),
     ),
     Operator("adagrad_", f"{_SPARSE}: the rows and their squares", Rule(workspace=_of_rows(2), sparse=Sparse.USUAL)),
-    Operator("rmsprop_", _SPARSE, Rule(workspace=_of_rows(1), sparse=Sparse.USUAL)),
+    Operator("rmsprop_", _SPARSE, Rule(workspace=_of_rows(1), sparse=Sparse.USUAL, keeps_sizes=True)),
     Operator(
         "lamb_", f"measured to the byte; {_SPARSE}", Rule(workspace=_trust_ratio, amp=Amp.NEVER, sparse=Sparse.USUAL)
     ),

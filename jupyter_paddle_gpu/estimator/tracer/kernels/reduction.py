@@ -21,7 +21,9 @@ OPERATORS = (
         _STRIDES,
         Rule(strides=Strides.KEPT, numbers={1: AXES}, amp_name="reduce_mean", asked=Asked.TYPE_OF_ONE),
     ),
-    Operator("mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean", asked=Asked.TYPE_OF_ONE)),
+    Operator(
+        "mean_all", _STRIDES, Rule(strides=Strides.KEPT, amp_name="mean", keeps_sizes=True, asked=Asked.TYPE_OF_ONE)
+    ),
     Operator(
         "prod",
         _STRIDES,

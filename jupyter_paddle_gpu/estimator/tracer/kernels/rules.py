@@ -278,7 +278,7 @@ class Rule:
     """A result of open shape has up to a row for each element, however long a row is."""
     value: Callable[[list[Array]], Value | None] | None = None
     """Numbers of the result that are known though an operand's are not."""
-    keeps_sizes: bool = False
+    keeps_sizes: bool | Callable[[Any, list[Meta]], frozenset[tuple[int, int]] | None] = False
     """Sizes of its results are its operands' own, compared with each other and with one alone (`program/patterns`)."""
     only_wanted: bool = False
     """Results that nobody wants are not allocated, though the program builder shows them."""

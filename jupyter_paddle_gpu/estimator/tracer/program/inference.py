@@ -86,8 +86,13 @@ class Inference:
         """The template of a call whose sizes are equal where those of another one are."""
         is_low, (name, args, kwargs, _, wanted) = key
         alike: Any
+        keeps = rule_of(name).keeps_sizes
+        fixed = keeps(args, metas) if callable(keeps) else frozenset()
         if metas:
-            pattern, sizes = pattern_of(metas)
+            found = None if fixed is None else pattern_of(metas, fixed)
+            if found is None:
+                return self._new(name, call, metas, wants)
+            pattern, sizes = found
             alike = is_low, name, args, kwargs, pattern, wanted
         elif (drawn := pattern_of_draw(args)) is not None:
             sizes, alike = args[0], (is_low, name, drawn, kwargs)
@@ -99,7 +104,8 @@ class Inference:
                 return redrawn(template, sizes)
             return resized(template, dict(zip(before, sizes, strict=True)), (call, metas, wants))
         template = self._new(name, call, metas, wants)
-        if is_made_of(template, sizes):
+        own = (metas[operand][0][place] for operand, place in fixed or ())
+        if is_made_of(template, (*sizes, *own)):
             self._by_pattern[alike] = template, sizes
         return template
 

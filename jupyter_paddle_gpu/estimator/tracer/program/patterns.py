@@ -2,7 +2,8 @@
 
 An optimizer updates each shape of a model's parameters, an activation comes behind each shape of its maps. Of an
 operator whose rule says `keeps_sizes` a call is known by the pattern of its sizes: which of them are equal; of one that
-draws numbers by how many sizes its first argument has.
+draws numbers by how many sizes its first argument has. A rule may say of each call which sizes mean something of their
+own, as those of a convolution's kernel do, or that it does not keep them.
 """
 
 from __future__ import annotations
@@ -14,21 +15,31 @@ from typing import Any
 from ..kernels.rules import Meta
 from .templates import Step, Template
 
+Fixed = frozenset[tuple[int, int]]
+"""Sizes that mean something of their own: numbers of operands, and of their dimensions."""
 _PLAIN = 1
 """Sizes up to it mean something of their own: one is broadcast, none is empty, -1 is not known."""
 
 
-def pattern_of(metas: Sequence[Meta]) -> tuple[tuple[Meta, ...], tuple[int, ...]]:
-    """(shapes and types with a number for each different size, those sizes in that order)."""
+def pattern_of(metas: Sequence[Meta], fixed: Fixed = frozenset()) -> tuple[tuple[Meta, ...], tuple[int, ...]] | None:
+    """(shapes and types with a number for each different size, those sizes in that order). None where a size is one of
+    the fixed ones and another one as well: which of them a result has, its shape does not say."""
     numbers: dict[int, int] = {}
+    own: set[int] = set()
+
+    def told(operand: int, place: int, size: int) -> int:
+        if size <= _PLAIN:
+            return size
+        if (operand, place) in fixed:
+            own.add(size)
+            return -size
+        return numbers.setdefault(size, len(numbers) + _PLAIN + 1)
+
     pattern = tuple(
-        (
-            tuple(size if size <= _PLAIN else numbers.setdefault(size, len(numbers) + _PLAIN + 1) for size in shape),
-            dtype,
-        )
-        for shape, dtype in metas
+        (tuple(told(operand, place, size) for place, size in enumerate(shape)), dtype)
+        for operand, (shape, dtype) in enumerate(metas)
     )
-    return pattern, tuple(numbers)
+    return None if own & numbers.keys() else (pattern, tuple(numbers))
 
 
 def pattern_of_draw(args: tuple[Any, ...]) -> tuple[Any, ...] | None:

@@ -249,7 +249,7 @@ OPERATORS = (
     Operator(
         "linear_v2",
         "`nn/functional/common.py` of 3.3",
-        Rule(flops=_linear_flops),
+        Rule(flops=_linear_flops, keeps_sizes=True),
         gradient=Rule(flops=_linear_gradient_flops, further=Further.NOT_FOLLOWED),
     ),
     Operator("linear", "measured on CPUs; `nn/functional/common.py` of 3.3", Rule(instead=_linear)),

@@ -171,7 +171,7 @@ OPERATORS = (
         "acosh asin asinh atan atanh ceil cosh expm1 floor hardsigmoid log10 log1p log2 log_softmax "
         "logsigmoid mish reciprocal relu6 selu sign sinh softsign trunc",
         _STRIDES,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
     ),
     Operator(
         "erfinv hardtanh round softshrink",
@@ -194,6 +194,7 @@ OPERATORS = (
             numbers={1: Number(float, "scale"), 2: Number(float, "bias")},
             sparse=Sparse.ROWS,
             recorded=_scale,
+            keeps_sizes=True,
             asked=Asked.TYPE_OF_ONE,
         ),
     ),
@@ -206,7 +207,7 @@ OPERATORS = (
     Operator(
         "leaky_relu",
         _TWICE,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         second=Rule(overwrites=(0, "grad_x_grad"), fills_zeros=True, further=Further.REFUSED),
     ),
     Operator(
@@ -236,7 +237,7 @@ OPERATORS = (
     Operator(
         "sigmoid",
         _TWICE,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         second=Rule(
             overwrites=_OVER,
             fills_zeros=True,
@@ -247,7 +248,7 @@ OPERATORS = (
     Operator(
         "tanh",
         f"{_TWICE}; `composite_double_backward_api.h`",
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(fills_zeros=True),
         second=Rule(
             overwrites=_OVER,
@@ -301,7 +302,7 @@ OPERATORS = (
     Operator(
         "silu",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(second=Second("silu_double_grad", ("x", "out", "grad_out"), _FIRST, ("x", "grad_out"))),
         second=Rule(composed=_silu),
     ),
@@ -315,13 +316,13 @@ OPERATORS = (
     Operator(
         "gelu",
         "operations counted in its formula",
-        Rule(flops=per_element(8), asked=Asked.TYPE_OF_ONE),
+        Rule(flops=per_element(8), keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(flops=per_element(12)),
     ),
     Operator(
         "softmax",
         f"{_STRIDES}; operations counted in its formula",
-        Rule(strides=Strides.KEPT, flops=per_element(4), asked=Asked.TYPE_OF_ONE),
+        Rule(strides=Strides.KEPT, flops=per_element(4), keeps_sizes=True, asked=Asked.TYPE_OF_ONE),
         gradient=Rule(flops=per_element(3)),
     ),
     Operator(
@@ -332,7 +333,13 @@ OPERATORS = (
     Operator(
         "dropout",
         f"`cpu/dropout_kernel.cc`, `gpu/dropout_kernel.cu`; {_STRIDES}",
-        Rule(strides=Strides.KEPT, shares=_mask, numbers={2: Number(float, "p")}, asked=Asked.EACH_CALL),
+        Rule(
+            strides=Strides.KEPT,
+            shares=_mask,
+            numbers={2: Number(float, "p")},
+            keeps_sizes=True,
+            asked=Asked.EACH_CALL,
+        ),
     ),
     Operator(
         "abs_ acos_ acosh_ angle asin_ asinh_ atan_ atanh_ conj cos_ cosh_ digamma_ erf_ exp_ expm1_ gammaln "

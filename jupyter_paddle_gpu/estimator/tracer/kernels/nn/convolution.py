@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from math import prod
+from typing import Any
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
@@ -148,6 +150,19 @@ def _deformable_gradient(attrs: Attributes, operands: Arrays, results: Arrays) -
     return x.shape[1] * prod(weight.shape[2:]) * images * prod(grad.shape[2:]) * SIZE[x.dtype] + weight.nbytes
 
 
+def _kernel(args: Any, metas: list[Meta]) -> frozenset[tuple[int, int]] | None:
+    """Those of its kernel apart, where its maps are as large as what they are made of and filters see all channels."""
+    with contextlib.suppress(TypeError, ValueError):  # which Paddle refuses
+        _, _, strides, paddings, algorithm, dilations, groups, _ = args
+        kernel = metas[1][0][2:]
+        around = [sum(pair) for pair in zip(paddings[::2], paddings[1::2], strict=True)]
+        around = [2 * one for one in paddings] if len(paddings) == len(kernel) else around
+        needs = [dilation * (size - 1) for dilation, size in zip(dilations, kernel, strict=True)]
+        if algorithm == "EXPLICIT" and groups == 1 and {*strides} == {1} and around == needs:
+            return frozenset((1, place) for place in range(2, 2 + len(kernel)))
+    return None
+
+
 _SOURCE = "`phi/kernels/impl/conv_kernel_impl.h`, `cudnn_workspace_helper.h`; measured to the byte"
 _GRADIENT = Rule(flops=_gradient_flops, workspace=_gradient_columns, gpu=cudnn)
 _SIZES = {5: Number(list, "output_size")}
@@ -173,6 +188,7 @@ OPERATORS = (
         "conv2d",
         _SOURCE,
         Rule(
+            keeps_sizes=_kernel,
             strides=Strides.KEPT,
             reads_as=_FILTERS,
             flops=_flops,
