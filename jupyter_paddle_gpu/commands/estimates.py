@@ -19,7 +19,7 @@ from ..domain.what_ifs import EstimateRequest
 from . import options
 from .arguments import ENGINE, IMAGE, NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
 from .face import Face, View
-from .views.changes import ChangesView
+from .views.changes import ChangesView, bound_later
 from .views.estimate import EstimateView
 from .views.explain import ExplainView
 from .views.fit import FitView
@@ -153,9 +153,7 @@ def _unwritten(notebook: str | None, request: EstimateRequest, changes: Changes,
         yield Message(code="no_change_named", text=text, params={"what": words})
     if changes.difference and not done:
         yield Message(code="only_shown", text="Nothing is written yet: `--write` writes it into the notebook.")
-    if names := ", ".join(one for one in request.answers if one not in changes.written):
-        text = "A job gets {names} as it runs; no cell is changed for that."
-        yield Message(code="set_as_it_runs", text=text, params={"names": names})
+    yield from bound_later(request, changes)
 
 
 def _held(face: Face, what: tuple[str, ...], estimate: Estimate) -> Callable[[EstimateRequest], EstimateRequest] | None:

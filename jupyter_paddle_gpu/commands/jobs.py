@@ -17,7 +17,7 @@ from .face import Face, View
 from .numbers import Number, Whole
 from .plans.schedules import for_submit, taken
 from .views import decision as decision_view
-from .views.changes import ChangesView
+from .views.changes import ChangesView, bound_later
 from .views.job import DoneView, JobsView, JobView, submitted
 from .views.plans.schedules import ScheduleView
 from .views.states import FOLLOW_STATUS
@@ -77,7 +77,9 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
         return None
     source, scheduled = face.source(path, arguments), taken(chosen)
     if dry_run:
-        return ChangesView(face.services.changes(source, options.submission(**chosen), runs=True))
+        submission = options.submission(**chosen)
+        changes = face.services.changes(source, submission, runs=True)
+        return ChangesView(changes, notes=tuple(bound_later(submission.request, changes)))
     if scheduled is not None:
         if follow:
             raise click.UsageError("--follow shows a job that runs now; a scheduled one does not.")

@@ -140,4 +140,5 @@ def test_the_batch_that_a_script_has_is_nothing_to_change_and_no_refusal(cli, fo
 def test_what_no_cell_is_changed_for_is_said(cli, notebook):
     name = notebook("import paddle\nrate = 0.1")
     assert f"`jupyter paddle-gpu apply {name} --batch-size 32`" in cli("apply", name).out
-    assert "A job gets rate as it runs" in cli("apply", name, "--set", "rate=0.5").out
+    for command in (["apply"], ["submit", "--dry-run"]):
+        assert "A job gets rate as it runs" in cli(command[0], name, "--set", "rate=0.5", *command[1:]).out

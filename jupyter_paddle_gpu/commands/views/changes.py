@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from ...domain.changes import Changes
 from ...domain.messages import Message
+from ...domain.what_ifs import EstimateRequest
 from .. import markup
 from ..face import View
 from ..speech import Speech
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def bound_later(request: EstimateRequest, changes: Changes) -> Iterator[Message]:
+    """Which answers a job gets without a changed cell."""
+    if names := ", ".join(one for one in request.answers if one not in changes.written):
+        text = "A job gets {names} as it runs; no cell is changed for that."
+        yield Message(code="set_as_it_runs", text=text, params={"names": names})
 
 
 class ChangesView(View):
