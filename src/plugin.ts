@@ -118,11 +118,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
     const panel = new PanelWidget(context, read);
     panel.id = 'jp-PaddleGpu-panel';
-    // JupyterLab itself translates the settings of its own language packs alone.
-    registry?.transform(PLUGIN, {
-      fetch: ({ schema, ...others }) => ({ ...others, schema: inLanguage(schema, trans) })
-    });
-    const settings = registry ? await registry.load(PLUGIN, true).catch(() => null) : null;
+    const settings = registry ? await registry.load(PLUGIN).catch(() => null) : null;
     const isLeft = () => settings?.get('side').composite === 'left';
     const load = () => void session.get().catch(() => undefined);
 
@@ -181,6 +177,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     });
     // The browser is asked whether it may tell as soon as that is wished.
     const apply = () => {
+      inLanguage(settings?.schema, trans);
       if (settings?.get('notifyInBrowser').composite === true) {
         load();
       }
@@ -226,23 +223,18 @@ const plugin: JupyterFrontEndPlugin<void> = {
   }
 };
 
-/** A schema with its titles and descriptions in the page's language. */
+/** Titles and descriptions in the page's language: JupyterLab translates those of its own language packs alone. */
 function inLanguage(
-  schema: ISettingRegistry.ISchema,
+  schema: ISettingRegistry.ISchema | undefined,
   trans: TranslationBundle
-): ISettingRegistry.ISchema {
-  // eslint-disable-next-line jupyter/no-dynamic-translation -- they stand in the schema, and a test holds them
-  const say = (text = '') => text && trans.__(text);
-  const said = <T extends { title?: string; description?: string }>(one: T): T => ({
-    ...one,
-    title: say(one.title),
-    description: say(one.description)
-  });
-  const properties = Object.entries(schema.properties ?? {});
-  return {
-    ...said(schema),
-    properties: Object.fromEntries(properties.map(([name, one]) => [name, said(one)]))
-  };
+): void {
+  const said = [schema, ...Object.values(schema?.properties ?? {})] as Record<string, string>[];
+  for (const one of schema ? said : []) {
+    for (const name of ['title', 'description']) {
+      // eslint-disable-next-line jupyter/no-dynamic-translation -- they stand in the schema, and a test holds them
+      one[name] = trans.__(one[name]);
+    }
+  }
 }
 
 const plugins: JupyterFrontEndPlugin<unknown>[] = [model, plugin];
