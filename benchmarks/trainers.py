@@ -200,7 +200,8 @@ def estimated(case: Case, clones: Path, python: Python) -> Row:
     row.status, row.batch, row.estimated = answer["status"], answer["batch_size"], answer["allocated_peak_bytes"]
     row.notes = [note["code"] for note in answer["notes"]]
     asked = [f"{one['name']}: {one['why']}" for one in answer["questions"]]
-    row.problem = " | ".join(asked) or str((answer.get("stop") or {}).get("error", ""))
+    why = answer["notes"][-1]["message"] if answer["status"] != "ok" and answer["notes"] else ""
+    row.problem = " | ".join(asked) or str((answer.get("stop") or {}).get("error", why))
     return row
 
 

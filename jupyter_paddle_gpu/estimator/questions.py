@@ -110,6 +110,12 @@ QUESTIONS: dict[str, Message] = {
             hint="Load it once in a kernel, or give a folder that holds its `config.json` in place of the name.",
         ),
         Message(
+            code="not_installed",
+            text="The program asks for {package} as an installed package, and the kernel's Python has none of that "
+            "name.",
+            hint="Install it as its own page says, or by `pip install -e .` in the folder of its repository.",
+        ),
+        Message(
             code="cell_failed",
             text="The cell fails when it is run up to the first training step: {error}: {message}",
             hint="Run the notebook from its first cell in a fresh kernel to see the same fault.",

@@ -154,6 +154,10 @@ _ROWS: Final = (
         "them, or import it from a module beside the notebook.",
     ),
     _row(
+        r"^PackageNotFoundError: No package metadata was found for (?P<package>\S+)",
+        "Install {package} in the kernel as its own page says, or by `pip install -e .` in the folder of its repository.",
+    ),
+    _row(
         r"^FileNotFoundError: .*?'(?P<file>[^']+)'",
         "A job looks for {file} from the notebook's own folder. Put it there, or name the whole path.",
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +75,7 @@ MISTAKES = {
     "name": (lambda: eval("optimiser"), "optimiser has to be defined"),
     "data set": (lambda: download("http://127.0.0.1:9/mnist.gz", "none", "0"), "`~/.cache/paddle/dataset`"),
     "weights": (lambda: get_weights_path_from_url("http://127.0.0.1:9/a.pdparams"), "`~/.cache/paddle/hapi/weights`"),
+    "not installed": (lambda: metadata.version("paddle-of-nobody"), "`pip install -e .`"),
     "file": (lambda: Path("data/train.csv").read_bytes(), "data/train.csv from the notebook's own folder"),
 }
 

@@ -16,24 +16,10 @@ _ELSEWHERE = re.compile(
     r"subprocess|system|get_ipython|__command__|os\.(rename|replace|link|symlink)|glob|listdir|gdown|snapshot)\b"
 )
 """What brings files whose names do not stand in the code."""
-_READ = frozenset(
-    (
-        *(
-            "load",
-            "read_csv",
-            "exists",
-            "isfile",
-            "isdir",
-            "makedirs",
-            "mkdir",
-            "remove",
-            "unlink",
-            "rmtree",
-            "getsize",
-        ),
-        *("print", "info", "format_exc"),
-    )
-)
+_READ = frozenset((
+    "load", "read_csv", "exists", "isfile", "isdir", "makedirs", "mkdir", "remove", "unlink", "rmtree", "getsize",
+    "print", "info", "format_exc",
+))  # fmt: skip
 """Calls that write no file of the name that they are given."""
 
 
@@ -53,10 +39,12 @@ def may_write(sources: Iterable[str], path: str) -> bool:
         for node in everything
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in read
     }
+
+    def is_idle(target: ast.expr) -> bool:
+        return isinstance(target, ast.Name) and target.id not in used
+
     for node in everything:
-        if isinstance(node, ast.Assign) and all(
-            isinstance(one, ast.Name) and one.id not in used for one in node.targets
-        ):
+        if isinstance(node, ast.Assign) and all(map(is_idle, node.targets)):
             read |= {id(part) for part in ast.walk(node.value)}
     texts = (_pattern(node) for node in everything if id(node) not in read)
     return any(text is not None and _may_name(text, asked) for text in texts)

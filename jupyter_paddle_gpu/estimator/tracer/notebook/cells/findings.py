@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,8 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if operator := stops.only_on_gpus(problem, self._session):
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
+            case _ if isinstance(problem, PackageNotFoundError):
+                self._fail(cell, problem, "not_installed", {"package": problem.name})
             case _ if isinstance(problem, SystemExit) and (last := self._session.of(outside.Spoken).last):
                 self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:

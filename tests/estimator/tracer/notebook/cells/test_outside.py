@@ -24,6 +24,10 @@ PROGRAMS = {
     "printed": PROGRAM.format(stream="sys.stderr", says='print("no classes in the settings")', status=1),
     "silent": PROGRAM.format(stream="sys.stderr", says="pass", status=1).replace('print("begin")', ""),
 }
+PROGRAMS["asks for itself"] = """
+import importlib.metadata, paddle, module_of_nobody
+VERSION = importlib.metadata.version("paddle-of-nobody")
+"""
 ASKED = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -50,3 +54,8 @@ def test_the_last_words_are_told(found, name, status):
 
 def test_without_a_word_its_status_is_told(found):
     assert found["silent"] == [["cell_failed", {"error": "SystemExit", "message": "1"}]]
+
+
+def test_a_package_that_was_never_installed_is_told_by_its_name(found):
+    """PaddleX's `main.py` in its clone: "run the script to see the same fault" was all that was said."""
+    assert ["not_installed", {"package": "paddle-of-nobody"}] in found["asks for itself"]
