@@ -32,7 +32,8 @@ export function bytes(value: number | null | undefined): string {
 export function byteRange(low: number, high: number): string {
   const [upper, unit] = bytes(high).split(' ');
   const scale = 1024 ** UNITS.indexOf(unit);
-  return `${digits(low / scale)} – ${upper} ${unit}`;
+  const lower = digits(low / scale);
+  return lower === upper ? bytes(high) : `${lower} – ${upper} ${unit}`;
 }
 
 /** A count in short scale, three digits of it at least: `110.4 M`, `4.94 G`, `64`. */

@@ -29,6 +29,7 @@ test.each([...SIZES, [-(2 ** 20), '−1.00 MiB'], [null, '–'], [undefined, '�
 test('a range of bytes has one unit', () => {
   expect(byteRange(335.4 * 2 ** 20, 762 * 2 ** 20)).toBe('335 – 762 MiB');
   expect(byteRange(900 * 2 ** 20, 1.5 * 2 ** 30)).toBe('0.88 – 1.50 GiB');
+  expect(byteRange(211.9 * 2 ** 20, 212.1 * 2 ** 20)).toBe('212 MiB');
 });
 
 test.each([

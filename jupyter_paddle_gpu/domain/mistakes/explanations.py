@@ -155,7 +155,8 @@ _ROWS: Final = (
     ),
     _row(
         r"^PackageNotFoundError: No package metadata was found for (?P<package>\S+)",
-        "Install {package} in the kernel as its own page says, or by `pip install -e .` in the folder of its repository.",
+        "Install {package} in the kernel as its own page says, or by `pip install -e .` in the folder of its "
+        "repository.",
     ),
     _row(
         r"^FileNotFoundError: .*?'(?P<file>[^']+)'",
