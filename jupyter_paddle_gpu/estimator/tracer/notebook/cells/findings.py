@@ -238,7 +238,8 @@ class Findings:
         absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
-            is_answered = any(not is_description(one) for one in self._data.answers.values())
+            answers = self._data.answers
+            is_answered = not all(is_description(answers[name]) for name in answers)  # `values` would count as taking
             files = [one for one in absent if is_answered and not hides and settings.is_file(one["params"].get("path"))]
             first = (files or absent)[0]
             wanted = next((str(next(iter(one["params"].values()))) for one in (first, *absent) if one["params"]), "")
