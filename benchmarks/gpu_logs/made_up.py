@@ -359,6 +359,20 @@ def encoded(root: Path) -> None:
     with gzip.open(data / "laion400m" / "part-00000.gz", "wt") as file:
         file.write(line * UTTERANCES)
     (data / "filelist" / "laion400m_en.filelist").write_text("./data/laion400m/part-00000.gz\n")
+    features(root)
+
+
+def features(root: Path) -> None:
+    """PaddleMIX's DiT: what its autoencoder made of pictures of 256 x 256, and the file that its script imports."""
+    trainer = root / "ppdiffusers" / "examples" / "class_conditional_image_generation" / "DiT"
+    for kind, one in (("features", np.zeros((1, 4, 32, 32), "float32")), ("labels", np.zeros((1,), "int64"))):
+        folder = trainer / "data" / "fastdit_imagenet256" / f"imagenet256_{kind}"
+        folder.mkdir(parents=True, exist_ok=True)
+        np.save(folder / "0.npy", one)
+        for number in range(1, UTTERANCES):
+            (folder / f"{number}.npy").unlink(missing_ok=True)
+            (folder / f"{number}.npy").symlink_to("0.npy")
+    (trainer / "diffusion" / "dist_env.py").write_text(SEEDED)
 
 
 BLIP = {
@@ -387,6 +401,17 @@ SMALLER_GENERATOR = """\
         )
 """
 """As `ernie-health-chinese-generator` of 2022; since 2023 it is as large as the discriminator."""
+SEEDED = """\
+from paddle.distributed.fleet.meta_parallel import get_rng_state_tracker
+
+
+def set_hyrbid_parallel_seed(*args, **kwargs):
+    tracker = get_rng_state_tracker()
+    for name in ("global_seed", "local_seed"):
+        if name not in tracker.states_:
+            tracker.add(name, 100 + len(tracker.states_))
+"""
+"""What `train_image_generation_notrainer.py` imports and its repository lacks: two random states by name."""
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
     "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
