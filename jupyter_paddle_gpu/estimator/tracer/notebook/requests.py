@@ -61,13 +61,13 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
     asked = Asked()
     result = stages.fullest(request, lambda one: _traced(one, asked))
     if result.pop("is_between", False) and _traced({**request, "later": 1}, asked).get("stop") != result["stop"]:
-        result = _traced({**request, "forgives": True}, asked)  # it hangs on how many rounds the trainings before had
+        forgiven = _traced({**request, "forgives": True}, asked)  # it hangs on rounds of the trainings before
+        result = max(forgiven, result, key=lambda one: bool(one.get("operations")))  # for which there may be no time
     found = result.pop("behind", None)
     if found is not None and result["status"] == "ok" and not result.get("stop"):
         # What hangs on how many rounds the loops had is another error then, or none.
         again = _traced({**request, "later": 1}, asked)
-        is_sure = again.get("behind") == found or again.get("stop") == found["stop"]
-        result["stop"] = found["stop"] if is_sure else None
+        result["stop"] = found["stop"] if found == again.get("behind") or found["stop"] == again.get("stop") else None
     _by_answers(result, request)
     untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}

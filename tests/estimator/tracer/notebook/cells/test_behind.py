@@ -464,3 +464,23 @@ def test_the_figure_is_that_of_the_step_alone(traced):
     alone = traced["runs: nothing"]
     for name in ("a name that there is not", "a shape in the evaluation", "labels of a metric"):
         assert traced[name]["rows"] == alone["rows"]
+
+
+TOO_LONG = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+import tracer
+from tracer.notebook import requests
+
+json.load(sys.stdin)
+found = {"status": "ok", "operations": [["matmul"]], "notes": [], "stop": {"error": "NameError: name 'rate'"}}
+requests.stages.fullest = lambda request, trace: {**found, "is_between": True}
+requests._traced = lambda request, asked: {"status": "unsupported", "operations": [], "notes": [], "stop": None}
+print(json.dumps(["kept", tracer.trace_notebook({"cells": [], "answers": {}})["operations"]]))
+"""
+
+
+def test_a_figure_stays_where_the_look_behind_an_error_has_none(run_code):
+    """A chapter on recurrent nets trains three times and has an error between: a look that forgives it ran out of time,
+    and there was no figure at all."""
+    assert run_code(TOO_LONG, {})["kept"] == [["matmul"]]
