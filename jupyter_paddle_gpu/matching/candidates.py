@@ -78,7 +78,8 @@ def room_bytes(device: Device, policy: Policy) -> int | None:
         return free
     if free is None:
         free = total - (device.memory_used or 0)
-    return max(0, min(free, policy.allowed(total) - (total - free)))
+    # Some drivers count what they keep for themselves as free: an empty device has no more than may be planned for.
+    return max(0, policy.allowed(total) - max(0, total - free))
 
 
 def named(chosen: Sequence[str], devices: Sequence[Device]) -> list[Device]:

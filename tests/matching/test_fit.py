@@ -68,6 +68,15 @@ def test_what_the_driver_keeps_is_not_waited_for() -> None:
     assert judge(idle, estimate(total - kept + 1), everything).fit == "never"
 
 
+def test_what_a_driver_calls_free_but_keeps_is_not_to_be_had() -> None:
+    """The card's own line and the sentence of the decision are of the same bytes."""
+    idle = replace(device(24 * GIB, 0), details=DeviceDetails(memory_reserved=GIB))
+    for asked in (estimate(30 * GIB), estimate(23 * GIB, 22 * GIB)):
+        verdict = judge(idle, asked, Policy(memory_threshold=0.9))
+        assert verdict.free_bytes == int(23 * GIB * 0.9)
+        assert verdict.fit == "never" and verdict.missing_bytes == asked.high - verdict.free_bytes
+
+
 def test_who_holds_the_memory_is_named() -> None:
     mine = DeviceProcess(pid=7, memory_bytes=2 * GIB, user="li")
     other = DeviceProcess(pid=8, memory_bytes=11 * GIB, user="alice")

@@ -30,8 +30,10 @@ def _differing(before: NotebookSource, after: NotebookSource) -> Iterator[Change
 
 
 def unified(cells: Iterable[ChangedCell], script: str = "") -> str:
-    """A unified diff, one file a cell, named as a person counts them; of a script by its file's name."""
-    return "\n".join(line for cell in cells for line in _lines(cell, script))
+    """A unified diff, one file a cell, named as a person counts them and in the order in which the copy has them; of a
+    script by its file's name."""
+    ordered = sorted(cells, key=lambda one: (one.cell, one.before is None))
+    return "\n".join(line for cell in ordered for line in _lines(cell, script))
 
 
 def _lines(cell: ChangedCell, script: str) -> Iterator[str]:

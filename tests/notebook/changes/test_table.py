@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.domain.changes import ChangedCell
 from jupyter_paddle_gpu.domain.estimates import BatchPlace
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.notebook.changes.difference import unified
 from jupyter_paddle_gpu.notebook.changes.table import changes
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 
@@ -222,6 +224,20 @@ def test_where_a_cell_is_tagged_for_parameters_they_are_injected_behind_it():
     injected = "# Parameters\nBATCH_SIZE = 16\nseed = 3"
     copy, found = made({"batch_size": 32}, NAMED, injected, USES, tags={0: ["parameters"], 1: ["injected-parameters"]})
     assert copy.content["cells"][1]["source"] == "# Parameters\nseed = 3\nBATCH_SIZE = 32"
+
+
+def test_a_difference_is_shown_in_the_order_of_the_cells():
+    """A cell that is put in is found first, and stands behind the one that it follows."""
+    found = unified(
+        (
+            ChangedCell(cell=1, before=None, after="BATCH_SIZE = 32"),
+            ChangedCell(cell=0, before="a", after="b"),
+            ChangedCell(cell=1, before="c", after="d"),
+            ChangedCell(cell=2, before="e", after="f"),
+        )
+    )
+    named = [line for line in found.splitlines() if line.startswith("+++")]
+    assert named == ["+++ cell 1", "+++ cell 2", "+++ after cell 2", "+++ cell 3"]
 
 
 @pytest.mark.parametrize(
