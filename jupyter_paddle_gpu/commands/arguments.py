@@ -63,11 +63,18 @@ def _image(_context: click.Context, _option: click.Parameter, value: str) -> str
     return value
 
 
+def _images_known(context: click.Context, _option: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The images that jobs may have here which begin with what is typed."""
+    names = context.find_root().obj.services.image_names()
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
 IMAGE = click.option(
     "--image",
     default="",
     metavar="REFERENCE",
     callback=_image,
+    shell_complete=_images_known,
     help="Container image, for engines that have containers.",
 )
 

@@ -126,6 +126,12 @@ OF_SCRIPT = {
     "Cell {cell}, line {line} failed: {name}: {value}": Message(
         code="script", text="Line {line} failed: {name}: {value}"
     ),
+    "Cell {cell}, line {line} got no memory for what it asked: {error}": Message(
+        code="script", text="Line {line} got no memory for what it asked: {error}"
+    ),
+    "Cell {cell} got no memory for what it asked: {error}": Message(
+        code="script", text="The script got no memory for what it asked: {error}"
+    ),
     "Cell {cell} failed: {name}: {value}": Message(code="script", text="The script failed: {name}: {value}"),
     "The traceback is in the log and in the executed notebook. Correct the cell and submit again.": Message(
         code="script", text="The traceback is in the log. Correct the script and submit again."

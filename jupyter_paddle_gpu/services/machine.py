@@ -9,6 +9,8 @@ import msgspec
 
 from ..devices import catalogue
 from ..devices.makers.registry import with_names
+from ..domain.containers.images import PADDLE_IMAGES
+from ..domain.containers.references import is_allowed, parse_reference
 from ..domain.devices import Accelerator, DeviceHistory, Inventory
 from ..domain.placements import ImageChoice
 from .components import Components
@@ -63,6 +65,13 @@ class Machine(Components):
             paddle_version=paddle_version,
             device=device,
         )
+
+    def image_names(self) -> tuple[str, ...]:
+        """What jobs here may be given as their image: those that would be chosen, then what else engines have."""
+        allowed = (*PADDLE_IMAGES, *self.policies.images.allowed)
+        here = (name for image in self.local_images() for name in image.references)
+        chosen = (choice.reference for choice in self.images() if choice.reference)
+        return tuple(dict.fromkeys((*chosen, *(name for name in here if is_allowed(parse_reference(name), allowed)))))
 
     def features(self) -> tuple[Features, ...]:
         """What each engine can do here and now."""

@@ -28,3 +28,12 @@ def test_commands_options_and_jobs(complete, cli, notebook):
     assert complete("logs", "la") == ["last"]
     name = cli("jobs", "last", "--json").json["spec"]["name"]
     assert complete("logs", name[:3]) == [name]
+
+
+def test_images_that_jobs_may_have(complete):
+    """An option's value is completed as it is written."""
+    images = complete("submit", "--image", "")
+    assert any("paddlepaddle/paddle:" in one for one in images)
+    for image in images:
+        assert image in complete("estimate", "--image", image[:-1])
+    assert not any(complete("estimate", "--image", "nobody/"))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from ..decisions import Limits
-from ..messages import Message
+from ..messages import Message, Param
+from ..mistakes.explanations import plain
 from ..sizes import human
 from . import reasons
 
@@ -45,6 +46,18 @@ def out_of_memory(asked: int | None, settled: Limits | None, limit: int | None =
     if settled is not None and _can_be_raised(settled):
         return reasons.out_of_memory_estimated(human(limit), human(_more(settled)), human(_most(settled)))
     return reasons.out_of_memory_policy(human(limit))
+
+
+def out_of_memory_raised(cell: int, line: int | None, name: str, value: str) -> Message:
+    """A cell got no memory for what it asked, which may be more than any machine has: nothing else was ended."""
+    hint = "Use fewer DataLoader workers, load the data in parts, or run where there is more memory."
+    error = f"{name}: {reasons.short(plain(value))}".rstrip(": ")
+    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "error": error}
+    code = "out_of_memory_host"
+    if line is None:
+        return Message(code=code, text="Cell {cell} got no memory for what it asked: {error}", hint=hint, params=params)
+    text = "Cell {cell}, line {line} got no memory for what it asked: {error}"
+    return Message(code=code, text=text, hint=hint, params=params)
 
 
 def _can_be_raised(limits: Limits) -> bool:

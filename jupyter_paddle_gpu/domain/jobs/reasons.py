@@ -119,7 +119,7 @@ def succeeded() -> Message:
 
 def cell_error(cell: int, line: int | None, name: str, value: str) -> Message:
     """A cell raised; `cell` counts all cells from 0, people count from 1."""
-    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": _short(plain(value))}
+    params: dict[str, Param] = {"cell": cell + 1, "line": line or 0, "name": name, "value": short(plain(value))}
     hint = "The traceback is in the log and in the executed notebook. Correct the cell and submit again."
     if step := next_step(f"{name}: {value}"):
         params["step"] = step
@@ -156,7 +156,7 @@ def out_of_memory_device(cell: int | None = None, value: str = "") -> Message:
         text="The device ran out of memory: {value}",
         hint="Use a smaller batch or mixed precision, or submit to a device with more free memory; "
         "the estimate shows what fits.",
-        params={"value": _short(value), "cell": -1 if cell is None else cell + 1},
+        params={"value": short(value), "cell": -1 if cell is None else cell + 1},
     )
 
 
@@ -317,7 +317,7 @@ def temporary_full(error: str) -> Message:
         code="temporary_full",
         text="The job's temporary folder is full, which is memory: {error}",
         hint="Write large files beside the notebook, or into the folder that PADDLE_GPU_CHECKPOINTS names.",
-        params={"error": _short(error)},
+        params={"error": short(error)},
     )
 
 
@@ -336,7 +336,7 @@ def runner_error(value: str) -> Message:
         code="runner_error",
         text="The runner could not go on: {value}",
         hint="The job's log has the details. If the notebook opens in JupyterLab, please report this.",
-        params={"value": _short(value)},
+        params={"value": short(value)},
     )
 
 
@@ -377,7 +377,7 @@ def engine_unreachable(engine: str, value: str = "") -> Message:
         code="engine_unreachable",
         text="The engine {engine} does not answer: {value}",
         hint="`jupyter paddle-gpu doctor` says what is missing.",
-        params={"engine": engine, "value": _short(value)},
+        params={"engine": engine, "value": short(value)},
     )
 
 
@@ -391,6 +391,7 @@ def engine_unknown(engine: str) -> Message:
     )
 
 
-def _short(value: str, limit: int = 300) -> str:
+def short(value: str, limit: int = 300) -> str:
+    """What somebody else has written, as one line of at most so many characters."""
     value = " ".join(value.split())
     return value if len(value) <= limit else value[: limit - 1] + "…"

@@ -10,7 +10,7 @@ import msgspec
 from ...domain.jobs import reasons
 from ...domain.jobs.device_memory import with_figures
 from ...domain.jobs.job import Job, JobResult, JobState
-from ...domain.jobs.limits import out_of_memory
+from ...domain.jobs.limits import out_of_memory, out_of_memory_raised
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
 from ...domain.scripts import said_of
@@ -47,6 +47,12 @@ def ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
     """
     ending = _ending_of(job, folder, observation)
     return msgspec.structs.replace(ending, reason=said_of(job.spec.notebook, ending.reason))
+
+
+def _out_of_memory(job: Job, result: JobResult) -> Message:
+    if failure := result.failure:
+        return out_of_memory_raised(failure.cell, failure.line, failure.name, failure.value)
+    return out_of_memory(job.spec.resources.memory_bytes, job.spec.limits)
 
 
 def _ending_of(job: Job, folder: JobFolder, observation: Observation) -> Ending:
@@ -162,7 +168,7 @@ def _reason(job: Job, raw: dict[str, Any], result: JobResult) -> Message:  # noq
         case "out_of_memory_device":
             return reasons.out_of_memory_device(failure.cell if failure else None, failure.value if failure else said)
         case "out_of_memory_host":
-            return out_of_memory(job.spec.resources.memory_bytes, job.spec.limits)
+            return _out_of_memory(job, result)
         case "time_limit":
             return reasons.time_limit(job.spec.resources.seconds or result.seconds or 0.0)
         case "disk_full":

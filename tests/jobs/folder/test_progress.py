@@ -271,7 +271,14 @@ def test_endings(tmp_path: Path, raw: dict[str, Any], state: str, code: str) -> 
     assert ending.reason.hint or code in ("succeeded", "cancelled")
 
 
-@pytest.mark.parametrize("raw", [{"reason": "succeeded"}, {"reason": "cell_error", "failure": FAILURE}])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"reason": "succeeded"},
+        {"reason": "cell_error", "failure": FAILURE},
+        {"reason": "out_of_memory_host", "failure": FAILURE},
+    ],
+)
 def test_of_a_script_no_cell_is_told(tmp_path: Path, raw: dict[str, Any]) -> None:
     folder = JobFolder(tmp_path)
     folder.result.write_text(json.dumps(raw))
@@ -311,6 +318,24 @@ def test_engine_knows_better_why_it_was_killed(tmp_path: Path, raw: dict[str, An
     folder.result.write_text(json.dumps(raw))
     observation = Observation(state="ended", reason=reasons.out_of_memory_policy("5.00 GiB"))
     assert ending_of(job(), folder, observation).reason == observation.reason
+
+
+@pytest.mark.parametrize(
+    ("line", "value", "said"),
+    [
+        (4, "Unable to allocate 40.0 GiB", "Cell 3, line 4 got no memory for what it asked: MemoryError: Unable to "),
+        (None, "", "Cell 3 got no memory for what it asked: MemoryError"),
+    ],
+)
+def test_a_cell_that_got_no_memory_says_no_more_than_that(tmp_path, line, value, said) -> None:
+    """Neither the machine nor a limit ended the job: one request was too large."""
+    folder, failure = JobFolder(tmp_path), {**FAILURE, "name": "MemoryError", "value": value, "line": line}
+    folder.result.write_text(json.dumps({"reason": "out_of_memory_host", "failure": failure}))
+    ending = ending_of(job(), folder, Observation(state="ended"))
+    assert (ending.state, ending.reason.code) == ("failed", "out_of_memory_host")
+    assert ending.reason.render().startswith(said) and not ending.reason.render().endswith(": ")
+    observation = Observation(state="ended", reason=reasons.out_of_memory_policy("5.00 GiB"))
+    assert ending_of(job(), folder, observation).reason == observation.reason, "the engine saw the limit"
 
 
 def test_a_memory_limit_that_the_runner_met_is_told_with_its_source(tmp_path: Path) -> None:
