@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -14,7 +15,9 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
 from jupyter_paddle_gpu.server import schemas
+from tests.server.rest_jobs import notebook
 
+ENDED = ("succeeded", "failed", "cancelled")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -77,6 +80,39 @@ def api(jp_fetch):
         return response.code, json.loads(response.body) if response.body else None
 
     return call
+
+
+@pytest.fixture
+def submit(api):
+    """`await submit("1 + 1", ...)`: a job of these cells."""
+
+    async def send(*sources, path="work/train.ipynb", **wishes):
+        return await api(
+            "POST", "jobs", body={"path": path, "content": notebook(*sources), "engine": "local", **wishes}
+        )
+
+    return send
+
+
+@pytest.fixture
+def ended(api):
+    """`await ended(job_id)`: the job when it has ended."""
+
+    async def wait(job_id):
+        while True:
+            _, job = await api("GET", "jobs", job_id)
+            if job["state"] in ENDED:
+                return job
+            await asyncio.sleep(0.1)
+
+    return wait
+
+
+@pytest.fixture
+def folder(jp_root_dir):
+    """The folder in which the notebooks of jobs lie."""
+    (jp_root_dir / "work").mkdir()
+    return jp_root_dir / "work"
 
 
 @pytest.fixture(scope="session")
