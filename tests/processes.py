@@ -14,6 +14,9 @@ from pathlib import Path
 
 import psutil
 
+from jupyter_paddle_gpu.estimator.zygote.forks import READY
+
+NO_WORK = "estimator-"
 SESSION = "PADDLE_GPU_TEST_SESSION"
 """The mark of all that one process of tests starts; its value is that process's number."""
 
@@ -27,6 +30,22 @@ def marked(name: str, value: str) -> Iterator[psutil.Process]:
                 process = psutil.Process(number)
                 if process.status() != psutil.STATUS_ZOMBIE:
                     yield process
+
+
+def at_work(zygote: psutil.Process) -> list[psutil.Process]:
+    """The children of an estimator's worker that work at a request: one stands ready for the next, one may be there
+    while it gets ready, and the dead are reaped in a moment."""
+    found = []
+    for child in zygote.children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):
+            if child.status() != psutil.STATUS_ZOMBIE and not child.name().startswith(NO_WORK):
+                found.append(child)
+    return found
+
+
+def standing_ready(zygote: psutil.Process) -> list[psutil.Process]:
+    """Those that stand ready for the next request: one at most."""
+    return [child for child in zygote.children() if child.name() == READY.decode()]
 
 
 def end(name: str, value: str) -> list[str]:

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from jupyter_paddle_gpu.server.context import SETTING
+from tests.processes import at_work
 from tests.work import notebook
 
 
@@ -176,10 +177,10 @@ async def test_an_estimate_ends_when_whoever_asked_goes_away(api, jp_serverapp, 
         f"Content-Length: {len(body)}",
     ]
     writer.write("\r\n".join([*head, "", ""]).encode() + body)
-    await until(zygote.children)
+    await until(lambda: at_work(zygote))
     began = time.monotonic()
     writer.close()
-    await until(lambda: not zygote.children())
+    await until(lambda: not at_work(zygote))
     assert time.monotonic() - began < worker.settings.cpu_seconds / 2, "it would have ended by itself"
     status, estimate = await api("POST", "estimates", body={"path": "tags.ipynb", "content": cells(TAGGER)})
     assert (status, estimate["status"]) == (200, "ok")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...devices.makers.registry import keeps_factors, makers
-from ...domain.decoding import convert
+from ...domain.decoding import convert, decode
 from ...domain.descriptions import is_description
 from ...domain.devices import Accelerator
 from ...domain.errors import PaddleGpuError
@@ -274,7 +274,7 @@ def _untraceable(trace: Trace | None) -> bool:
 
 def _read(outcome: Outcome) -> Traced:
     try:
-        trace = convert(outcome.value, Trace)
+        trace = decode(outcome.raw, Trace)
         for note in trace.notes:
             if FAULT in note.params:
                 _logger.error("A trace failed in part (%s):\n%s", note.code, note.params[FAULT])
@@ -282,5 +282,5 @@ def _read(outcome: Outcome) -> Traced:
             host = msgspec.structs.replace(trace.host, grown=outcome.grown)
             trace = msgspec.structs.replace(trace, host=host)
         return Traced(trace)
-    except msgspec.ValidationError as error:
+    except msgspec.DecodeError as error:
         return Traced(None, (messages.UNREADABLE.filled(reason=str(error)),))

@@ -15,7 +15,7 @@ from typing import IO, Any
 from ...devices.makers.registry import makers
 from ...domain.decoding import convert
 from ...domain.errors import PaddleGpuError
-from ..zygote.protocol import FrameError, read_frame, write_frame
+from ..zygote.protocol import FrameError, read_bytes, read_frame, write_frame
 from .interpreters import Interpreter
 from .outcomes import Greeting
 from .settings import WorkerSettings
@@ -139,6 +139,8 @@ class Process:
                 if "ready" in reply:
                     self._greeting.set_result(convert(reply["ready"], Greeting))
                     continue
+                if "body" in reply:
+                    reply["body"] = read_bytes(descriptor, reply["body"])
                 with self._lock:
                     future = self._futures.pop(reply["id"], None)
                 if future:

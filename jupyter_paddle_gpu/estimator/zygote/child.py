@@ -22,8 +22,8 @@ TRACEBACK_CHARACTERS = 4000
 
 
 def answer(handler: Handler, message: dict[str, Any], private: str) -> bytes:
-    """The frame for one request: `{"value"}` or `{"error": {type, text, traceback}}`, with what was refused and the
-    most memory of its own that it took (`grown`: bytes, None where that cannot be told)."""
+    """The frame for one request: `{"value"}` or `{"error": {type, text, traceback}}`, with what was refused, the most
+    memory of its own that it took (`grown`: bytes, None where that cannot be told), and what the process has used."""
     guard, growth = Guard(private), Growth()
     reply: dict[str, Any] = {}
     try:
@@ -36,6 +36,7 @@ def answer(handler: Handler, message: dict[str, Any], private: str) -> bytes:
     reply["refused"] = guard.refusals
     reply["held"] = guard.held
     reply["grown"] = growth.peak()
+    reply |= usage()
     return _encode(reply)
 
 
@@ -46,6 +47,18 @@ def run(handler: Handler, message: dict[str, Any], private: str, descriptor: int
     while frame:
         frame = frame[os.write(descriptor, frame) :]
     os._exit(0)
+
+
+def usage(used: Any = None) -> dict[str, Any]:
+    """Memory (bytes, with what is shared with the zygote) and processor time of this process, or of one that ended."""
+    try:
+        import resource
+    except ImportError:  # not on this platform
+        return {}
+    used = used or resource.getrusage(resource.RUSAGE_SELF)
+    # Kilobytes on Linux, bytes on macOS.
+    peak = used.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return {"resident": peak, "cpu_seconds": used.ru_utime + used.ru_stime}
 
 
 def _encode(reply: dict[str, Any]) -> bytes:

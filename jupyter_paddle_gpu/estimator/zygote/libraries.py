@@ -23,11 +23,11 @@ class Libraries:
         self._known: set[str] = set()
         self._fonts = ""
 
-    def load(self, names: Iterable[str]) -> None:
-        """Import what is new; a failure is left for the notebook to meet."""
+    def load(self, names: Iterable[str]) -> bool:
+        """Import what is new; a failure is left for the notebook to meet. Whether there was anything."""
         new = [name for name in names if name not in self._known and name not in sys.modules]
         if not new:
-            return
+            return False
         self._known.update(new)
         if any(name.startswith(("matplotlib", "seaborn")) for name in new):
             self._keep_fonts_apart()
@@ -37,6 +37,7 @@ class Libraries:
                 importlib.import_module(name)
         gc.enable()
         gc.freeze()
+        return True
 
     def close(self) -> None:
         """Remove what was written for matplotlib."""

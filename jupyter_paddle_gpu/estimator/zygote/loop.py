@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import importlib
 import importlib.util
@@ -17,78 +16,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from . import child, kernel, measure, paddle_import
+from . import child, measure, paddle_import
+from .forks import Forks
 from .libraries import Libraries
-from .protocol import FrameBuffer, FrameError, read_frame, write_frame
+from .protocol import FrameBuffer, body_of, read_frame, write_frame
+from .running import CLOSING_SECONDS, Child
 
 READ = 1 << 16
 TRACER = "_paddle_gpu_tracer"
-CLOSING_SECONDS = 0.5
-"""How long a process may live on after the end of its reply."""
 QUIET_SECONDS = 0.3
 """After which nobody is taken to ask soon."""
-CUT_OFF = "cut_off"
-"""It lived on for longer. A reply that is whole counts all the same: on a busy machine it takes a while to go."""
-OUTPUT_SHARE = 2
-"""Of the output that is kept, the first and the last half."""
-
-
-class Child:
-    """A running request: its process, its pipes, its deadline, and what it has said so far."""
-
-    def __init__(self, message: dict[str, Any]) -> None:
-        self.id: int = message["id"]
-        self.limits: dict[str, Any] = message["limits"]
-        self.started = time.monotonic()
-        self.deadline = self.started + float(self.limits["wall_seconds"])
-        self.private = tempfile.mkdtemp(prefix="paddle-gpu-")
-        self.ended_by = ""
-        self.reply = bytearray()
-        self.head, self.tail, self.printed = bytearray(), bytearray(), 0
-        self.pid, self.reply_end, self.output_end = 0, -1, -1
-        self.open: set[int] = set()
-
-    def keep_output(self, piece: bytes) -> None:
-        """Keep the beginning and the end of what user code prints, drop the middle."""
-        half = int(self.limits["output_bytes"]) // OUTPUT_SHARE
-        self.printed += len(piece)
-        room = half - len(self.head)
-        self.head += piece[: max(room, 0)]
-        self.tail = (self.tail + piece[max(room, 0) :])[-half:]
-
-    def kill(self, why: str) -> None:
-        """End the process (and whatever it started, where it could)."""
-        self.ended_by = self.ended_by or why
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self.pid, signal.SIGKILL)
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, signal.SIGKILL)
-
-    def outcome(self, status: int) -> dict[str, Any]:
-        """What became of the request, once the process is gone and its pipes are drained."""
-        text = bytes(self.head)
-        if (dropped := self.printed - len(self.head) - len(self.tail)) > 0:
-            text += b"\n... %d bytes ...\n" % dropped
-        result: dict[str, Any] = {
-            "id": self.id,
-            "output": (text + self.tail).decode("utf-8", "replace"),
-            "seconds": time.monotonic() - self.started,
-        }
-        frames = self._frames()
-        if self.ended_by and not (frames and self.ended_by == CUT_OFF):
-            return {**result, "outcome": self.ended_by}
-        if frames:
-            return {**result, "outcome": "answer", **frames[0]}
-        if os.WIFSIGNALED(status):
-            number = os.WTERMSIG(status)
-            return {**result, "outcome": "cpu" if number == signal.SIGXCPU else "signal", "number": number}
-        return {**result, "outcome": "exit", "number": os.WEXITSTATUS(status)}
-
-    def _frames(self) -> list[Any]:
-        try:
-            return FrameBuffer().feed(bytes(self.reply))
-        except FrameError:
-            return []
 
 
 class Zygote:
@@ -106,7 +43,7 @@ class Zygote:
         self._requests, self._replies = requests, replies
         self._warm_ups = iter(warm_ups)
         self._is_warm = False
-        self._handlers = handlers
+        self._forks = Forks(handlers, self._descriptors)
         self._idle_seconds = idle_seconds
         self._selector = selectors.DefaultSelector()
         self._selector.register(requests, selectors.EVENT_READ, None)
@@ -137,9 +74,10 @@ class Zygote:
                         one.kill("timeout")
         finally:
             self._libraries.close()
+            self._forks.dismiss()
             for one in list(self._children.values()):
                 one.kill("closed")
-                os.waitpid(one.pid, 0)
+                os.waitpid(one.process.pid, 0)
                 shutil.rmtree(one.private, ignore_errors=True)
 
     def _awaited(self, now: float, idle_since: float) -> list[tuple[selectors.SelectorKey, int]]:
@@ -150,7 +88,10 @@ class Zygote:
             limits.append(now + QUIET_SECONDS)
         events = self._selector.select(max(min(limits) - now, 0))
         if may_warm_up and not events:
-            self._is_warm = next(self._warm_ups, self) is self
+            with self._forks.pages.learning():
+                self._is_warm = next(self._warm_ups, self) is self
+            if self._is_warm:
+                self._forks.get_ready()
         return events
 
     def _take_requests(self) -> bool:
@@ -164,78 +105,70 @@ class Zygote:
         return bool(piece)
 
     def _start(self, message: dict[str, Any]) -> None:
-        self._libraries.load(message.get("libraries", ()))
+        if self._libraries.load(message.get("libraries", ())):
+            self._forks.dismiss()  # it knows nothing of them
         one = Child(message)
-        reply_end, reply = os.pipe()
-        output_end, output = os.pipe()
-        one.pid = os.fork()
-        if one.pid == 0:
-            with contextlib.suppress(BaseException):
-                kernel.die_with_parent()
-                os.setpgid(0, 0)
-                os.dup2(output, 1)
-                os.dup2(output, 2)
-                for other in (self._requests, self._replies, reply_end, output_end, output):
-                    os.close(other)
-                child.run(self._handlers[message["do"]], message, one.private, reply)
-            os._exit(70)
-        os.close(reply)
-        os.close(output)
-        one.reply_end, one.output_end, one.open = reply_end, output_end, {reply_end, output_end}
+        one.process = self._forks.of(message, one.private)
+        self._watch(one)
+
+    def _watch(self, one: Child) -> None:
         self._children[one.id] = one
-        for descriptor in one.open:
+        for descriptor in one.process.open:
             self._selector.register(descriptor, selectors.EVENT_READ, one)
 
     def _take_from(self, one: Child, descriptor: int) -> None:
-        if descriptor not in one.open:  # closed while an earlier event of the same moment was looked at
+        if descriptor not in one.process.open:  # closed while an earlier event of the same moment was looked at
             return
-        piece = os.read(descriptor, READ)
-        if piece and descriptor == one.output_end:
-            one.keep_output(piece)
-        elif piece:
-            one.reply += piece
-            if len(one.reply) > int(one.limits["reply_bytes"]):
-                one.kill("too_long")
-        else:
-            self._selector.unregister(descriptor)
-            os.close(descriptor)
-            one.open.discard(descriptor)
+        if not one.take(descriptor):
+            self._close(one, descriptor)
             # The reply's end closes with the process; a thread that keeps printing must not keep us waiting.
-            if not one.open or descriptor == one.reply_end:
+            if descriptor == one.process.reply_end or not one.process.open:
                 self._finish(one)
+        elif not one.is_answered and (body := one.answer()) is not None:
+            self._answer(one, body)
+
+    def _answer(self, one: Child, body: bytes) -> None:
+        """Hand on what it says; that the process ends need not be waited for, which takes as long as a fork."""
+        one.is_answered = True
+        if one.process.output_end in one.process.open:
+            one.take_output()
+            self._close(one, one.process.output_end)
+        one.deadline = time.monotonic() + CLOSING_SECONDS
+        self._reply({**one.outcome(None), "body": len(body)}, body)
 
     def _finish(self, one: Child) -> None:
+        """The process has ended, or is going to."""
         if one.id not in self._children:
             return
         del self._children[one.id]
-        status, usage = _reap(one)
-        for descriptor in one.open:
-            os.set_blocking(descriptor, False)
-            with contextlib.suppress(BlockingIOError):
-                while piece := os.read(descriptor, READ):
-                    one.keep_output(piece)
-            self._selector.unregister(descriptor)
-            os.close(descriptor)
-        one.open.clear()
+        status, used = one.reap()
+        if not one.is_answered and one.process.output_end in one.process.open:
+            one.take_output()
+        for descriptor in tuple(one.process.open):
+            self._close(one, descriptor)
+        if one.is_answered:
+            one.process.has_begun()
+        elif one.was_never_begun():  # killed while it stood ready
+            one.process = self._forks.new(one.message, one.private)
+            self._watch(one)
+            return
+        else:
+            self._reply({**one.outcome(status), **child.usage(used)})
         shutil.rmtree(one.private, ignore_errors=True)
-        # Kilobytes on Linux, bytes on macOS; what the child shares with the zygote is in it.
-        peak = usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        used = usage.ru_utime + usage.ru_stime
-        write_frame(self._replies, {**one.outcome(status), "resident": peak, "cpu_seconds": used})
 
+    def _reply(self, outcome: dict[str, Any], body: bytes = b"") -> None:
+        write_frame(self._replies, outcome, body)
+        if self._is_warm:  # before that it would lack what is still to come
+            self._forks.get_ready()
 
-def _reap(one: Child) -> tuple[int, Any]:
-    """The exit status of a child whose reply has ended; code that closed the pipe itself and goes on is killed."""
-    deadline = time.monotonic() + CLOSING_SECONDS
-    while True:
-        pid, status, usage = os.wait4(one.pid, os.WNOHANG)
-        if pid:
-            return status, usage
-        if time.monotonic() > deadline:
-            one.kill(CUT_OFF)
-            _, status, usage = os.wait4(one.pid, 0)
-            return status, usage
-        time.sleep(0.001)
+    def _close(self, one: Child, descriptor: int) -> None:
+        self._selector.unregister(descriptor)
+        one.process.close(descriptor)
+
+    def _descriptors(self) -> list[int]:
+        """What is no business of a child's."""
+        own = [self._requests, self._replies, self._selector.fileno()]
+        return own + [descriptor for one in self._children.values() for descriptor in one.process.descriptors()]
 
 
 def serve_once(requests: int, replies: int, handlers: dict[str, child.Handler]) -> None:
@@ -244,9 +177,10 @@ def serve_once(requests: int, replies: int, handlers: dict[str, child.Handler]) 
     if message is None:
         return
     private = tempfile.mkdtemp(prefix="paddle-gpu-")
-    frame = FrameBuffer().feed(child.answer(handlers[message["do"]], message, private))[0]
+    body = body_of(child.answer(handlers[message["do"]], message, private)) or b""
     shutil.rmtree(private, ignore_errors=True)
-    write_frame(replies, {"id": message["id"], "outcome": "answer", "output": "", "seconds": 0.0, **frame})
+    said = {"id": message["id"], "outcome": "answer", "output": "", "seconds": 0.0, "body": len(body)}
+    write_frame(replies, said, body)
 
 
 def load_tracer(folder: Path) -> Any:

@@ -26,9 +26,9 @@ def encode(value: Any) -> bytes:
     return len(body).to_bytes(HEADER, "big") + body
 
 
-def write_frame(descriptor: int, value: Any) -> None:
-    """Write one frame, whole."""
-    view = memoryview(encode(value))
+def write_frame(descriptor: int, value: Any, beside: bytes = b"") -> None:
+    """Write one frame, whole, and bytes that follow it."""
+    view = memoryview(encode(value) + beside)
     while view:
         view = view[os.write(descriptor, view) :]
 
@@ -39,6 +39,21 @@ def read_frame(descriptor: int) -> Any | None:
     if not header:
         return None
     return _decode(_read_exactly(descriptor, _length(header)))
+
+
+def read_bytes(descriptor: int, count: int) -> bytes:
+    """So many bytes that follow a frame. Blocks."""
+    return _read_exactly(descriptor, count)
+
+
+def body_of(data: bytes | bytearray) -> bytes | None:
+    """What is in the frame with which `data` begins, as it came; None while that is not whole.
+
+    Raises:
+        FrameError: it will never be: it is too long.
+    """
+    end = HEADER + _length(bytes(data[:HEADER])) if len(data) >= HEADER else 0
+    return bytes(data[HEADER:end]) if 0 < end <= len(data) else None
 
 
 class FrameBuffer:

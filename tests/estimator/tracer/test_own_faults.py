@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 import pytest
 
 from jupyter_paddle_gpu.estimator.sources import traces
@@ -114,7 +115,7 @@ def test_its_traceback_is_logged_and_its_sentence_has_none(caplog: pytest.LogCap
     params = {"problem": "KeyError: 'a'", "traceback": "Traceback: line 3, in broken"}
     value = {"status": "needs_input", "notes": [{"code": code, "params": params}]}
     with caplog.at_level(logging.ERROR):
-        traced = traces._read(Outcome(kind="answer", value=value))
+        traced = traces._read(Outcome(kind="answer", raw=msgspec.json.encode(value)))
     assert "line 3, in broken" in caplog.text
     assert traced.trace is not None
     message = told(traced.trace.notes[0])

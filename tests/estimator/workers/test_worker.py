@@ -20,6 +20,7 @@ from jupyter_paddle_gpu.estimator.workers.settings import WorkerSettings, availa
 from jupyter_paddle_gpu.estimator.workers.worker import Worker
 from jupyter_paddle_gpu.estimator.zygote.protocol import FrameBuffer, FrameError, encode
 from jupyter_paddle_gpu.services.estimates.leaving import Asker
+from tests.processes import at_work
 
 BARE = Path(__file__).parents[1] / "bare_tracer"
 
@@ -120,8 +121,8 @@ def test_close_leaves_no_process_even_while_a_request_runs(make_worker, tmp_path
         worker.start()
         zygote = psutil.Process(worker.process_id)
         pending = pool.submit(run, worker, "while True: pass", tmp_path)
-        wait_for(zygote.children)
-        child = zygote.children()[0]
+        wait_for(lambda: at_work(zygote))
+        child = at_work(zygote)[0]
         worker.close()
 
         assert pending.result(60).kind in ("gone", "closed")
@@ -147,8 +148,8 @@ def test_when_the_server_is_killed_nothing_stays(tmp_path):
     """)
     server = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     zygote = psutil.Process(int(server.stdout.readline()))
-    wait_for(zygote.children)
-    child = zygote.children()[0]
+    wait_for(lambda: at_work(zygote))
+    child = at_work(zygote)[0]
     server.kill()
     server.wait()
     server.stdout.close()
@@ -230,7 +231,7 @@ def test_an_interrupt_ends_what_was_asked_for(make_worker, tmp_path, fork):
     zygote = psutil.Process(worker.process_id)
 
     assert interrupted(lambda: run(worker, SLEEP, tmp_path)) < 0.5
-    wait_for(lambda: not (zygote.children() if fork else zygote.is_running()), 5)
+    wait_for(lambda: not (at_work(zygote) if fork else zygote.is_running()), 5)
     assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1
     assert not fork or worker.process_id == zygote.pid, "the warm one goes on"
 
@@ -251,7 +252,7 @@ def test_an_interrupt_ends_what_another_thread_waits_for(make_worker, tmp_path):
             other.result()
 
     assert interrupted(both) < 0.5
-    wait_for(lambda: not zygote.children(), 5)
+    wait_for(lambda: not at_work(zygote), 5)
     assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1
     assert not after
 
@@ -290,9 +291,9 @@ def test_who_leaves_ends_both_that_were_asked_for_beside_each_other(make_worker,
 
     waiting = threading.Thread(target=lambda: after.append(asker.call(both)))
     waiting.start()
-    wait_for(zygote.children, 60)
+    wait_for(lambda: at_work(zygote), 60)
     asker.leave()
     waiting.join(60)
-    wait_for(lambda: not zygote.children(), 5)
+    wait_for(lambda: not at_work(zygote), 5)
     assert after == [None]
     assert run(worker, "result = 1", tmp_path).value["extra"]["result"] == 1
