@@ -108,8 +108,9 @@ function stepFigure(
   score: IDeviceScore | undefined,
   trans: TranslationBundle
 ): string {
-  const seconds = score?.seconds_per_step ?? verdict.seconds_per_step;
   const isBound = !score?.seconds_from || score.seconds_from === 'roofline';
+  // The score is of the job, which has not all that an estimate can be asked with.
+  const { seconds_per_step: seconds } = isBound ? verdict : score;
   if (seconds === null || (isBound && seconds < LEAST)) {
     return '';
   }

@@ -54,8 +54,14 @@ it('tells a step where the length of the run is not known', () => {
   ).toBe('~ 2 s/step');
 });
 
+it('tells the bound of the estimate that is shown, not of a job with other sequences', () => {
+  const longer = { ...VERDICT, seconds_per_step: 0.256 } as IVerdict;
+  expect(figure({ run_seconds: null }, longer).text).toBe('≥ 260 ms/step');
+});
+
 it('tells no bound that is shorter than any step', () => {
-  expect(figure({ run_seconds: null, seconds_per_step: 5.6e-10 }).text).toBe('');
+  const short = { ...VERDICT, seconds_per_step: 5.6e-10 } as IVerdict;
+  expect(figure({ run_seconds: null }, short).text).toBe('');
   expect(
     figure({ run_seconds: null, seconds_per_step: 5e-6, seconds_from: 'learned' }).text
   ).toBe('~ 0.005 ms/step');
