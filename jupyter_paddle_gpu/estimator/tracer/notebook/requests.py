@@ -226,10 +226,28 @@ def _without_data(
         is_nothing = one["status"] == "no_model" and not one.get("is_idle")
         hides_one = is_nothing and (program.sites.all or one.get("starts") or fetches)
         stops = any(trials.stops_by_types(other, asked.get("answers")) for other in found)
-        if _is_settled(one, stops=stops) and not hides_one:
-            return {**one, "way": way}
+        if trials.is_settled(one, stops=stops) and not hides_one:
+            return _or_in_loops(request, {**one, "way": way}, program, has_time)
         found.append(one)
-    return _or_its_modules(result, min(found, key=_openness))
+    best = _or_in_loops(request, min(found, key=trials.openness), program, has_time)
+    return _or_its_modules(result, best)
+
+
+_IN_LOOPS = {"absorbs": True, "follows": True, "in_loops": True}
+
+
+def _or_in_loops(
+    request: dict[str, Any], best: dict[str, Any], program: _Program, has_time: Callable[[], bool]
+) -> dict[str, Any]:
+    """The best way's answer; where it asks for what nothing tells, or suggests a guess, that of a way which goes on
+    within the rounds of all loops, if it has a figure: shapes may stand behind what a round lacks."""
+    asked = best["questions"] if best["status"] == "needs_input" else []
+    is_open = best["status"] == "needs_input" and not asked
+    is_open = is_open or any(one.get("suggestion") is None or one["params"].get("source") == ASSUMED for one in asked)
+    if not is_open or not has_time():
+        return best
+    found = _with_batch({**request, **_IN_LOOPS}, program)
+    return {**found, "way": _IN_LOOPS} if found["status"] == "ok" else best
 
 
 def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
@@ -254,26 +272,6 @@ def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, A
 def _of_module(absent: dict[str, Any]) -> dict[str, Any]:
     place = {"cell": absent["cell"], "line": absent["line"], "params": {"module": absent["module"]}}
     return {"name": "", "kind": "value", "why": "module_missing", "suggestion": None, **place}
-
-
-def _is_settled(result: dict[str, Any], *, stops: bool) -> bool:
-    """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion (which
-    lead to a figure, where another way `stops` whatever is answered)."""
-    if result["status"] == "needs_input":
-        is_answered = all(one.get("suggestion") is not None for one in result["questions"])
-        is_well = result.get("ends") == "ok" or (result.get("ends") != "would_stop" and not stops)
-        return bool(result["questions"]) and is_answered and is_well
-    return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
-
-
-def _openness(result: dict[str, Any]) -> tuple[bool, int, int, bool, int]:
-    """How much of an answer is left to a person who has no data: what has no field is left wholly. A package can be
-    installed; where another way does without it, and suggests what it asks for, it is not needed."""
-    asked = result["questions"] if result["status"] == "needs_input" else []
-    nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
-    others = [one for one in asked if one["why"] != "module_missing"]
-    no_field, no_suggestion = (sum(not one.get(part) for one in others) for part in ("name", "suggestion"))
-    return nothing, no_field, no_suggestion, len(others) < len(asked), len(others)
 
 
 def _wants_data(result: dict[str, Any]) -> bool:
@@ -363,7 +361,8 @@ def _run(
     rewriting = tuple(one for one in (sizes, left, loops, Counted() if is_beyond else None) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
-        absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")), asked=names,
+        absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
+        in_loops=bool(request.get("in_loops")), asked=names,
     )  # fmt: skip
     run.follows_rest, run.has_rest, run.goes_on = follows, has_rest, goes_on
     run.found.forgives = bool(request.get("forgives"))

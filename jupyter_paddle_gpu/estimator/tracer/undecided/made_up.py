@@ -146,6 +146,11 @@ def _shape(args: tuple[Any, ...]) -> tuple[int, ...]:
     return known if len(known) == len(sizes) else ()
 
 
+def shape_of(sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    """The shape that `reshape` is told; empty where a size is left open or hangs on data."""
+    return _shape(sizes)
+
+
 def _row(args: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape of a row of `reshape(-1, 1, 28, 28)`; empty where it says none, or that of one number."""
     first, *rest = _shape_of(args) or [None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from types import GeneratorType
 from typing import Any
 
 from ... import call_stack
@@ -94,3 +95,9 @@ def as_many(session: Session, items: Iterable[Any], count: int | None) -> Iterat
         if count is None and trained == TRAINED:
             session.note("rounds_unknown", **where)
             return
+
+
+def gives_samples(items: Any) -> bool:
+    """Whether what a loop goes through gives lists of samples: the reader that `paddle.batch` makes."""
+    code = items.gi_code if isinstance(items, GeneratorType) else None
+    return code is not None and code.co_filename.startswith(call_stack.PADDLE) and code.co_name == "batch_reader"

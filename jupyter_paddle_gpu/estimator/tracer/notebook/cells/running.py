@@ -10,6 +10,7 @@ import inspect
 import linecache
 import sys
 import types
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,8 @@ from .shell import Shell, ignore
 from .surmises import Surmises
 from .untaken import Asked, Given
 
+_ROUNDS = 8
+"""Of a loop, after which a statement that was passed by in each of them is passed by without a look at its error."""
 _WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
 
@@ -70,6 +73,7 @@ class CellRun:
         trainings: keeps what is seen, where there may be several; None: the program ends with the first one's step.
         absorbs: whether functions and the loop that trains go on without data as well (`within`).
         follows: whether batches of data that is not here are looked for in the program's own code then.
+        in_loops: whether loops that do not train go on without data, round by round.
         asked: what is asked for by the names of answers.
     """
 
@@ -84,13 +88,16 @@ class CellRun:
         trainings: Trainings | None = None,
         absorbs: bool = False,
         follows: bool = False,
+        in_loops: bool = False,
         asked: Asked | None = None,
     ) -> None:
         self.cells = cells
         self._session = Session()
         self._asked = asked or Asked()
         self.answers = Given(answers, self._asked)
-        self._absorbs_within, self._follows = absorbs, follows
+        self._absorbs_within, self._follows, self._in_loops = absorbs, follows, in_loops
+        self._rounds_passed = Counter[tuple[Any, ...] | None]()
+        """Statements that were passed by, by file, line and error."""
         self._plain = {name: value for name, value in answers.items() if not is_description(value)}
         """Answers that are values; the others describe data."""
         known = [*(cell["source"] for cell in cells), *(beside or {}).values()]
@@ -99,7 +106,7 @@ class CellRun:
         self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.sites = sites or Sites(cells)
         if absorbs:
-            self.rewriting = (*within.rewriting(self.sites), *self.rewriting)
+            self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), *self.rewriting)
         helpers = Helpers.of(cells, self._plain if absorbs else None)
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
         self.begun = Begun(self.found.sources)
@@ -316,7 +323,11 @@ class CellRun:
         return absorbing.is_of_data(problem) or (is_filled and is_its_own and not absorbing.is_of_types(problem))
 
     def _absorbs(self, problem: BaseException) -> bool:
-        """Whether a statement within a function is passed by: data keeps it from running that is not here."""
+        """Whether a statement within a function is passed by: data keeps it from running that is not here. Of one in a
+        loop that was passed by in many rounds nobody asks again."""
+        place = wanting.place_of(problem) if self._in_loops else None
+        if place is not None and self._rounds_passed[place] >= _ROUNDS and not self._deadline.stopped:
+            return True
         is_refusal = absorbing.is_refusal(problem, self._session)
         if self._deadline.stopped or is_refusal or not absorbing.may_be_passed(problem):
             return False
@@ -326,6 +337,7 @@ class CellRun:
         for cell in (one for one in self.cells if one["index"] == index):
             self._stopped(cell, problem)
         self._data.pass_by(wanting.of(problem))
+        self._rounds_passed[place] += 1
         return True
 
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:

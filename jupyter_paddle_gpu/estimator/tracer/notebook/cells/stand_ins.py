@@ -20,12 +20,13 @@ from ...undecided import chosen, made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
 from ...undecided.rows import unset
+from ...undecided.unknowns import UnknownArray
 from . import absorbing
 
 LENGTH, PICTURE, ARRAY = "__length_of__", "__picture_of__", "__pixels_of__"
 """The names under which cells find `length_of` and its like."""
-UNNAMED, OPENED = "__unseen_named__", "__opened__"
-"""Those of `named` and `opened`."""
+UNNAMED, OPENED, SHAPED = "__unseen_named__", "__opened__", "__shaped__"
+"""Those of `named`, `opened` and `shaped`."""
 _OPENS = frozenset(("pil_loader", "default_loader", "load_image", "load_img"))
 _READS = frozenset(("imread", "imdecode", "image_load"))
 """Functions that give a picture as Pillow has it, and as an array."""
@@ -101,6 +102,26 @@ def _unknown(value: Unseen, problem: BaseException) -> Unseen:
     return value
 
 
+def shaped(make: Callable[[], Any], *said: Callable[[], Any]) -> Any:
+    """An array that the program makes of rows and says type and shape of; where the rows are not here, only its numbers
+    are not known: `np.array(rows).astype("float32").reshape(8, 1, 28, 28)`.
+
+    Args:
+        make: makes it.
+        said: give the type, and the sizes.
+    """
+    try:
+        return make()
+    except Exception as problem:
+        if not absorbing.may_be_passed(problem):
+            raise
+        with suppress(TypeError, ValueError, MemoryError):
+            dtype, sizes = (one() for one in said)
+            if shape := made_up.shape_of(sizes):
+                return np.zeros(shape, dtype).view(UnknownArray)
+        raise
+
+
 def named(
     problem: BaseException,
     name: str,
@@ -128,11 +149,18 @@ def named(
     return value
 
 
-NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of, UNNAMED: named, OPENED: opened}
+NAMES = {LENGTH: length_of, PICTURE: picture_of, ARRAY: pixels_of, UNNAMED: named, OPENED: opened, SHAPED: shaped}
 
 
 class StandIns(ast.NodeTransformer):
-    """Has cells ask here for lengths and pictures."""
+    """Has cells ask here for lengths and pictures, and for arrays of which they say the shape.
+
+    Args:
+        shapes_arrays: whether for those.
+    """
+
+    def __init__(self, *, shapes_arrays: bool = False) -> None:
+        self._shapes_arrays = shapes_arrays
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`len(x)`, `Image.open(path)`, `cv2.imread(path)`."""
@@ -144,14 +172,38 @@ class StandIns(ast.NodeTransformer):
             node.args.append(ast.copy_location(ast.Constant(said), func))
             return node
         called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        if self._shapes_arrays and called in _FORMS and (form := _form(node)) is not None:
+            lazily = [ast.Lambda(ast.arguments([], [], None, [], [], None, []), one) for one in (node, *form)]
+            asked = ast.Call(ast.Name(SHAPED, ast.Load()), list(lazily), [])
+            return ast.fix_missing_locations(ast.copy_location(asked, node))
         is_opened = called in _OPENS or (called == "open" and _of_pillow(func))
         if not is_opened and called not in _READS:
             return node
-        lazily = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
-        asked = ast.Call(ast.Name(PICTURE if is_opened else ARRAY, ast.Load()), [lazily], [])
+        opens = ast.Lambda(ast.arguments([], [], None, [], [], None, []), node)
+        asked = ast.Call(ast.Name(PICTURE if is_opened else ARRAY, ast.Load()), [opens], [])
         if not is_opened and any(_says_grey(one) for one in (*node.args[1:], *(word.value for word in node.keywords))):
             asked.args.append(ast.Constant(value=True))
         return ast.fix_missing_locations(ast.copy_location(asked, node))
+
+
+_FORMS = frozenset(("astype", "reshape"))
+_ARRAYS = frozenset(("array", "asarray", "stack", "concatenate", "vstack"))
+
+
+def _form(node: ast.Call) -> tuple[ast.expr, ast.expr] | None:
+    """Type and sizes that a chain of `astype` and `reshape` gives to an array made of rows; None where it does not say
+    both."""
+    dtype: ast.expr | None = None
+    sizes: ast.expr | None = None
+    held: ast.expr = node
+    while isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr in _FORMS:
+        if held.func.attr == "astype" and held.args:
+            dtype = dtype or held.args[0]
+        elif held.func.attr == "reshape":
+            sizes = sizes or ast.Tuple(list(held.args), ast.Load())
+        held = held.func.value
+    is_made = isinstance(held, ast.Call) and getattr(held.func, "attr", "") in _ARRAYS
+    return (dtype, sizes) if is_made and dtype is not None and sizes is not None else None
 
 
 def _says_grey(flag: ast.expr) -> bool:

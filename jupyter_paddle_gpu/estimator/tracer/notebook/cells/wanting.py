@@ -39,6 +39,16 @@ def of(problem: BaseException) -> Iterator[Need]:
             yield Need(name, "batch", "tensor_unseen", *of_loop, is_index=name in indices, dtype=type_of(value))
 
 
+def place_of(problem: BaseException) -> tuple[str, int, type]:
+    """Where in the program an error arose, and what kind of error it is."""
+    step, file, line = problem.__traceback__, "", 0
+    while step is not None:
+        if call_stack.is_cell(step.tb_frame.f_code.co_filename):
+            file, line = step.tb_frame.f_code.co_filename, step.tb_lineno
+        step = step.tb_next
+    return file, line, type(problem)
+
+
 def _indices(frame: FrameType, line: int) -> frozenset[str]:
     """Names by which a line of a frame takes parts of something: `chosen` of `rows[chosen]`."""
     parts = (node for node in absorbing.nodes_of(frame) if isinstance(node, ast.Subscript))

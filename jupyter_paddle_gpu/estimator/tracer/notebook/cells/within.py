@@ -10,12 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from types import GeneratorType
 from typing import Any
 
 import paddle
 
-from ... import call_stack
 from ...patches.data import followed, makings
 from ...patches.data import loader as data_loader
 from ...patches.data.loaders import Loaders
@@ -44,10 +42,14 @@ _PASSES_ON = frozenset(("enumerate", "tqdm", "iter", "list", "track"))
 
 class Within(ast.NodeTransformer):
     """Puts statements within functions and within loops that train into a `try`, and asks for the batches of those
-    loops."""
+    loops.
 
-    def __init__(self, sites: Sites) -> None:
-        self._sites = sites
+    Args:
+        in_loops: the same within all other loops, whose rounds are passed by as a whole else.
+    """
+
+    def __init__(self, sites: Sites, *, in_loops: bool = False) -> None:
+        self._sites, self._in_loops = sites, in_loops
         self._own: frozenset[str] | None = None
         """Names that the function which is rewritten may bind; None outside of one."""
         self._around = 0
@@ -79,8 +81,8 @@ class Within(ast.NodeTransformer):
             self._around -= 1
             if isinstance(node, ast.For):
                 _ask(node)
-        elif isinstance(node, _LOOPS) and any(isinstance(part, _ONCE) for part in statements.own(node)):
-            node.body = self._each(node.body)  # a reader's
+        elif isinstance(node, _LOOPS) and (self._in_loops or _is_once(node)):
+            node.body = self._each(node.body)
         if self._own is not None and isinstance(node, _LOOPS) and not self._sites.held(node).trains:
             for part in statements.own(node):
                 _open(part)
@@ -203,9 +205,9 @@ def _at(node: ast.stmt, text: str) -> list[ast.stmt]:
     return made.body
 
 
-def rewriting(sites: Sites) -> tuple[ast.NodeTransformer, ...]:
+def rewriting(sites: Sites, *, in_loops: bool = False) -> tuple[ast.NodeTransformer, ...]:
     """What is done to cells that are to go on without their data."""
-    return Within(sites), stand_ins.StandIns()
+    return Within(sites, in_loops=in_loops), stand_ins.StandIns(shapes_arrays=in_loops)
 
 
 def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
@@ -245,10 +247,14 @@ def _local(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     return frozenset(found)
 
 
+def _is_once(node: ast.stmt) -> bool:
+    """Whether what is in a statement gives items (a reader's loop), awaits or binds as it goes."""
+    return any(isinstance(part, _ONCE) for part in statements.own(node))
+
+
 def _can_be_passed(node: ast.stmt) -> bool:
     """Whether the code goes on behind a statement as if it had run: it gives no items and ends nothing early."""
-    parts = list(statements.own(node))
-    if any(isinstance(part, _ONCE) for part in parts):
+    if _is_once(node):
         return False
     if isinstance(node, _SIMPLE):
         return True
@@ -316,7 +322,7 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     kind = _TENSORS if not is_numpy else _ARRAYS
     try:
         items = made = make()
-        kind = _SAMPLES if _gives_samples(items) else kind
+        kind = _SAMPLES if rounds.gives_samples(items) else kind
         count = rounds.splits(items)
         # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
         if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.is_own(items)):
@@ -377,12 +383,6 @@ def _batches(session: Session, text: str, kind: str) -> Iterator[Any]:
 
 _TENSORS, _ARRAYS, _SAMPLES = "tensors", "arrays", "samples"
 """What a loop takes a batch as."""
-
-
-def _gives_samples(items: Any) -> bool:
-    """Whether what a loop goes through gives lists of samples: the reader that `paddle.batch` makes."""
-    code = items.gi_code if isinstance(items, GeneratorType) else None
-    return code is not None and code.co_filename.startswith(call_stack.PADDLE) and code.co_name == "batch_reader"
 
 
 NAMES = {

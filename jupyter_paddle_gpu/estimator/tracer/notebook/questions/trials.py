@@ -305,3 +305,23 @@ def takes_arrays(result: Result) -> bool:
     gives that could not be made is not known here, and a way that makes it knows."""
     is_described = any(note["code"] == "data_described" for note in result["notes"])
     return result["status"] == "would_stop" and is_described and "ndarray" in result["stop"]["error"]
+
+
+def is_settled(result: dict[str, Any], *, stops: bool) -> bool:
+    """Whether there is a figure, a stop that hangs on nothing made up, or questions that each have a suggestion (which
+    lead to a figure, where another way `stops` whatever is answered)."""
+    if result["status"] == "needs_input":
+        is_answered = all(one.get("suggestion") is not None for one in result["questions"])
+        is_well = result.get("ends") == "ok" or (result.get("ends") != "would_stop" and not stops)
+        return bool(result["questions"]) and is_answered and is_well
+    return result["status"] == "ok" or not any(note["code"] == "data_followed" for note in result["notes"])
+
+
+def openness(result: dict[str, Any]) -> tuple[bool, int, int, bool, int]:
+    """How much of an answer is left to a person who has no data: what has no field is left wholly. A package can be
+    installed; where another way does without it, and suggests what it asks for, it is not needed."""
+    asked = result["questions"] if result["status"] == "needs_input" else []
+    nothing = result["status"] == "no_model" or (result["status"] == "needs_input" and not asked)
+    others = [one for one in asked if one["why"] != "module_missing"]
+    no_field, no_suggestion = (sum(not one.get(part) for one in others) for part in ("name", "suggestion"))
+    return nothing, no_field, no_suggestion, len(others) < len(asked), len(others)

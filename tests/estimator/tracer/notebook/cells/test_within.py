@@ -203,6 +203,37 @@ for step in range(3):
     model(paddle.to_tensor(rows)).mean().backward()
     optimizer.step()
 """
+EPISODES = """
+rows = READ
+def episodes(rows):
+    kept = []
+    for _ in range(3):
+        shown, told = [], []
+        for _ in range(4):
+            pictures, labels = [], []
+            drawn = np.random.choice(rows.shape[0], 5, replace=False)
+            for number, kind in enumerate(drawn):
+                few = np.random.choice(20, 2, replace=False)
+                pictures.append(rows[kind][few])
+                labels.append([number for _ in range(2)])
+            order = np.random.permutation(10)
+            shown.append(np.array(pictures).reshape(10, 1, 12, 12)[order])
+            told.append(np.array(labels).reshape(10)[order])
+        shown = np.array(shown).astype(np.float32).reshape(4, 10, 1, 12, 12)
+        told = np.array(told).astype(np.int64).reshape(4, 10)
+        kept.append([shown, told])
+    return kept
+kept = episodes(rows)
+model = nn.Sequential(nn.Conv2D(1, 6, 3), nn.ReLU(), nn.Flatten(), nn.Linear(600, 5))
+optimizer = paddle.optimizer.Adam(parameters=model.parameters())
+for step in range(8):
+    x, y = map(paddle.to_tensor, kept[step % len(kept)])
+    loss = sum(F.cross_entropy(model(x[i]), y[i]) for i in range(4)) / 4
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+"""Tasks of few pictures of few classes, as meta-learning has them: their shapes stand behind what draws them."""
 OLD = TABLE.replace("loss.backward()", "loss.backward(); print(loss.numpy()[0])")
 
 
@@ -219,6 +250,8 @@ SOURCES = {
     "scan": HEAD + SCAN,
     "branches": HEAD + BRANCHES,
     "removed": HEAD + REMOVED,
+    "episodes": HEAD + EPISODES.replace("READ", "np.load('absent.npy')"),
+    "episodes-here": HEAD + EPISODES.replace("READ", "np.zeros((9, 20, 1, 12, 12))"),
 }
 
 
@@ -257,3 +290,8 @@ def test_what_would_stop_behind_the_batch_is_told_with_it(run_child):
 def test_a_name_that_a_library_has_no_more_stops_the_notebook_whatever_is_missing(traced):
     row = traced["removed"]
     assert row["status"] == "would_stop" and "numpy' has no attribute 'int'" in row["stop"]["error"]
+
+
+def test_what_loops_fill_has_the_shape_that_the_program_gives_it(traced):
+    row = traced["episodes"]
+    assert (row["status"], row["peak"]) == ("ok", traced["episodes-here"]["peak"])

@@ -230,9 +230,9 @@ def test_a_number_that_a_data_set_would_have_counted_is_asked_for_by_its_name(ro
 OPENNESS = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from tracer.notebook.requests import _openness
+from tracer.notebook.questions.trials import openness
 for name, row in json.load(sys.stdin).items():
-    print(json.dumps([name, _openness({"status": "needs_input", "questions": row})]))
+    print(json.dumps([name, openness({"status": "needs_input", "questions": row})]))
 """
 
 

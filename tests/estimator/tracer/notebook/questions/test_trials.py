@@ -65,9 +65,9 @@ def test_a_count_is_no_reason_for_types_that_do_not_go_together(question, error,
 )
 def test_questions_that_lead_to_no_figure_are_not_asked_where_the_program_stops_anyway(ends, stops, settled):
     """Behind a stop of the training the notebook predicted with tensors that nobody had to describe."""
-    requests = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.requests")
+    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
     result = {"status": "needs_input", "questions": [{"suggestion": "int64[8]"}], "notes": [], "ends": ends}
-    assert requests._is_settled(result, stops=stops) is settled
+    assert trials.is_settled(result, stops=stops) is settled
 
 
 TYPED = """
