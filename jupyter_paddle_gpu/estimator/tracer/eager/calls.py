@@ -36,6 +36,8 @@ _UNCOUNTED = frozenset(("exponential_",))
 _BELOW_ZERO = "(PreconditionNotMet) The meta data must be valid when call the mutable data function."
 """What Paddle says of a result with fewer elements than none (`DenseTensorMeta::valid`); an even number of sizes below
 zero make a valid product."""
+_UNKNOWN = -1
+"""How the builder writes a size that hangs on numbers: less than that is wrong, but of a convolution."""
 _ARGUMENTS = tuple(Argument(i) for i in range(256))
 
 
@@ -75,7 +77,7 @@ class Call:
             _match(self.template.returned, self.runtime.evaluate(drawn), self.shapes)
             return
         rule = rule_of(name)
-        if rule.is_convolution:  # Paddle counts on below zero where a kernel is larger than its map (`_result`)
+        if rule.is_convolution or self._is_below_zero():  # a kernel larger than its map, a pool to -3 (`_result`)
             return
         if rule.rows is not None and self._count_rows(rule.rows):
             return
@@ -91,6 +93,10 @@ class Call:
             if any(size < 0 for size in shape):
                 known = 1 if rule.row_each else prod(size for size in shape if size > 0)
                 self.shapes[slot] = (tuple(max(1, largest // known) if s < 0 else s for s in shape), dtype)
+
+    def _is_below_zero(self) -> bool:
+        """Whether a size was counted below zero, which hangs on no numbers."""
+        return any(size < _UNKNOWN for shape, _ in self.template.metas.values() for size in shape)
 
     def _count_rows(self, rows: Rows) -> bool:
         """Rows that hang on the model, as many as an operand says that does not."""
@@ -185,7 +191,7 @@ class Call:
             self.ledger.failed(step.name, problem)
         shape, dtype = meta
         if shape and min(shape) < 0:
-            if rule.is_convolution and prod(shape) < 0:
+            if prod(shape) < 0 and (rule.is_convolution or min(shape) < _UNKNOWN):
                 raise self.runtime.refused(RuntimeError(_BELOW_ZERO))
             shape = tuple(max(size, 0) for size in shape)
         return allocate(self.ledger, shape, dtype, step.name, more)

@@ -24,8 +24,8 @@ def _first(numbers: Any, least: int, most: int, but: int | None = None) -> int |
 
 
 def labels(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Labels that are no class (cpu/cross_entropy_kernel.cc)."""
-    if attrs.get("soft_label") or len(operands) < 2 or not operands[1]:
+    """Labels that are no class (cpu/cross_entropy_kernel.cc, which looks at none beside scores without elements)."""
+    if attrs.get("soft_label") or len(operands) < 2 or not operands[1] or operands[0][0].numel == 0:
         return None
     classes = operands[0][0].shape[attrs.get("axis", -1)]
     ignored = attrs.get("ignore_index", -100)
@@ -138,18 +138,20 @@ class Index(NamedTuple):
     """What a kernel says of an index that its first operand does not have.
 
     Attributes:
-        high, low: said above and below; fields are the `index`, the `size` of the dimension and the `place` of the
-            index among the others.
+        high, low: said above and below; fields are the `index`, the `size` of the dimension, `low` for its opposite and
+            the `place` of the index among the others.
         counts_back: negative indices count from the end.
+        passes_empty: it looks at no index where the first operand has no elements; otherwise where that has rows.
     """
 
     error: type[Exception]
     high: str
     low: str
     counts_back: bool = True
+    passes_empty: bool = True
 
 
-def _elsewhere(name: str, least: str = "-{size}") -> str:
+def _elsewhere(name: str, least: str = "{low}") -> str:
     return (
         f"(InvalidArgument) Variable value (index) of OP({name}) expected >= {least} and < {{size}}, but got "
         "{index}. Please check input value."
@@ -184,7 +186,7 @@ SCATTER = Index(
     _OUT + "dimensions of index and input meet the requirements. It should be greater than or equal to [-{size}], but "
     "received [{index}]",
 )
-INDEX_SELECT = Index(ValueError, _elsewhere("index_select"), _elsewhere("index_select"))
+INDEX_SELECT = Index(ValueError, _elsewhere("index_select"), _elsewhere("index_select"), passes_empty=False)
 INDEX_ADD = Index(ValueError, _elsewhere("index_add"), _elsewhere("index_add"))
 INDEX_SAMPLE = Index(ValueError, _elsewhere("index_sample", "0"), _elsewhere("index_sample", "0"), counts_back=False)
 TAKE_ALONG_AXIS = _along("gather")
@@ -201,7 +203,7 @@ def _said(kind: Index, numbers: Any, size: int) -> Exception | None:
     place = int(wrong.argmax())
     index = int(numbers[place])
     words = kind.high if index >= size else kind.low
-    return kind.error(words.format(index=index, size=size, place=place))
+    return kind.error(words.format(index=index, size=size, low=-size, place=place))
 
 
 def within(kind: Index, axis: int | None = None) -> Refuses:
@@ -214,7 +216,10 @@ def within(kind: Index, axis: int | None = None) -> Refuses:
     def rule(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
         of, known = operands[0][0].shape, numbers(operands[1][0])
         place = int(attrs.get("axis") or 0) if axis is None else axis
-        return None if known is None or not -len(of) <= place < len(of) else _said(kind, known, of[place])
+        if known is None or not -len(of) <= place < len(of):
+            return None
+        is_passed = 0 in of and (kind.passes_empty or of[place] > 0)
+        return None if is_passed else _said(kind, known, of[place])
 
     rule.__doc__ = "Indices out of bounds."
     return rule
@@ -224,7 +229,7 @@ def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
     """Rows of indices, a column for each of the first operand's leading dimensions (funcs/gather.h)."""
     of, index, known = operands[0][0].shape, operands[1][0], numbers(operands[1][0])
     depth = index.shape[-1] if index.shape else 0
-    if known is None or not 0 < depth <= len(of):
+    if known is None or not 0 < depth <= len(of) or 0 in of:
         return None
     found = (_said(GATHER_ND, known[column::depth], of[column]) for column in range(depth))
     return next((problem for problem in found if problem is not None), None)

@@ -240,6 +240,13 @@ CHOSEN = "k = int(net(x).argmax()); "
 EMPTY = {
     "a product of no rows": training(x="paddle.rand([4, 4])[3:1]"),
     "a norm of no rows": training("LayerNorm(4)", "paddle.rand([4, 4])[3:1]"),
+    "places in a table without rows": training(
+        loss="net(x).mean() + paddle.index_select(net(x)[3:1], paddle.to_tensor([0])).sum()"
+    ),
+    "a pool to fewer than none": training(loss="nn.AdaptiveMaxPool1D(-3)(net(x).unsqueeze(0)).mean()"),
+    "a mean of volumes to fewer than none": training(
+        loss="nn.AdaptiveAvgPool3D(-3)(net(x).reshape([1, 1, 2, 2, 2])).mean()"
+    ),
     "no samples for a cell with gates": training("GRU(4, 8)", "paddle.rand([4, 3, 4])[3:1]", "net(x)[0].mean()"),
     "no samples in two directions": training(
         "SimpleRNN(4, 8, direction='bidirect')", "paddle.rand([4, 3, 4])[3:1]", "net(x)[0].mean()"

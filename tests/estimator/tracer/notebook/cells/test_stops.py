@@ -71,6 +71,11 @@ RUNS |= {
     "a map of less than nothing twice": training(
         loss="F.conv2d(net(x).reshape([1, 1, 4, 2]), paddle.rand([1, 1, 6, 6])).mean()"
     ),
+    "labels beside no classes": training(loss="F.cross_entropy(net(x)[:, :0], paddle.to_tensor([0, 1, 5, 3])).sum()"),
+    "places in rows without elements": training(
+        x="paddle.rand([4, 4]); k = paddle.to_tensor([9])",
+        loss="sum(f(net(x)[:, :0], k).sum() for f in (paddle.gather, paddle.gather_nd, paddle.index_select))",
+    ),
 }
 RUNS |= {
     f"written over: {name}": training(loss="h.mean()").replace("    loss =", f"    {code}\n    loss =", 1)
