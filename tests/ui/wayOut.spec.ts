@@ -79,6 +79,15 @@ test('panel, server and commands speak Chinese, also of what fits nothing', asyn
   await expect(dialog).toBeVisible();
   await expect(dialog).not.toContainText(ENGLISH);
   expect(await faults(page, '.jp-Dialog-content')).toEqual([]);
+  await page.keyboard.press('Escape');
+  await expect(dialog).toBeHidden();
+
+  // JupyterLab itself shows our settings, by what it has of the schema's words.
+  await command(page, 'settingeditor:open', { query: 'Paddle GPU' });
+  const settings = page.locator('.jp-SettingsPanel');
+  await expect(settings).toContainText('面板所在的侧边栏');
+  await expect(settings).toContainText('训练单元格上的标记');
+  await expect(settings).not.toContainText(/panel|notebook|Estimate|job/);
 });
 
 test('no state beside cards has a fault', async ({ page, server }) => {
