@@ -39,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
         output: beginning and end of what was printed.
         resident: peak of the child's resident memory in bytes, what it shares with the zygote included.
         grown: the most anonymous memory that it took beyond the zygote's; None where that cannot be told.
-        seconds, cpu_seconds: wall and processor time of the child.
+        seconds, cpu_seconds: wall and processor time of the child, up to its reply where there is one.
         held: which of the kernel's guards took hold (`landlock`, `seccomp`).
     """
 
