@@ -87,6 +87,7 @@ class Candidates:
             found.partly = data.partly.get(need.name, [])
             found.names = data.part_names.get(need.name) or found.names
             found.counted = {name: one for name, one in data.answers.items() if type(one) is int and one > 1}
+            found.text = "\n".join([found.text, *(one for one in data.answers.values() if isinstance(one, str))])
             found.answered = [shape for text in data.answers.values() for shape in shapes_of(text)]
         each = texts.settings_of(need, found) if need.why in CHOSEN else suggestions.of_need(need, found)
         return _Found(

@@ -112,7 +112,9 @@ def hints(
     if height and width:
         found.sides.insert(0, (height, width))
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
-    found.lengths += [value for name, value in _given(found.tree) if NAMED["length"].match(name) and value > 1]
+    found.lengths += [
+        value for name, value in _given(found.tree, found.numbers) if NAMED["length"].match(name) and value > 1
+    ]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
     rates = [value for name, value in found.numbers.items() if NAMED["rate"].match(name) and value >= _LEAST_RATE]
     seconds = [value for name, value in found.numbers.items() if NAMED["seconds"].match(name)]
@@ -252,12 +254,17 @@ def _is_text(node: ast.expr, texts: set[str]) -> bool:
     return False
 
 
-def _given(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """Numbers that calls in the cells give by name: `Novel(batch_size=1024, num_steps=32)`."""
+def _given(tree: ast.Module, known: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """Numbers that calls in the cells give by name: `Novel(batch_size=1024, num_steps=32)`, `max_len=longest - 2`."""
     for node in ast.walk(tree):
         match node:
             case ast.keyword(arg=str() as name, value=ast.Constant(value=int() as number)) if number is not True:
                 yield name, number
+            case ast.keyword(
+                arg=str() as name,
+                value=ast.BinOp(ast.Name(id=of), (ast.Add() | ast.Sub()) as sign, ast.Constant(value=int() as more)),
+            ) if of in known:
+                yield name, known[of] + (more if isinstance(sign, ast.Add) else -more)
 
 
 def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:

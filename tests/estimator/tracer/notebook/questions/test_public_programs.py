@@ -61,6 +61,46 @@ for _ in range(3):
     optimizer.step()
     optimizer.clear_grad()
 """
+NAMED_BY_AN_ARGUMENT = """
+import argparse, paddle
+parser = argparse.ArgumentParser()
+parser.add_argument('--dataset', required=True)
+given = parser.parse_args([])
+items = [int(line.split()[1]) for line in open('rows/%s.txt' % given.dataset)]
+itemnum = max(items)
+table = paddle.nn.Embedding(itemnum + 1, 8)
+optimizer = paddle.optimizer.Adam(parameters=table.parameters())
+for _ in range(3):
+    table(paddle.arange(6)).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SHORTER = """
+import pickle
+import paddle
+from paddle import nn
+max_len, batch_size = 64, 4
+ids, labels = pickle.load(open('rows.pkl', 'rb'))
+def encode(tokenizer, texts):
+    return tokenizer(texts, max_seq_len=max_len - 2, pad_to_max_seq_len=True)
+class Rows(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return ids[i], labels[i]
+    def __len__(self):
+        return len(ids)
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.words, self.places, self.out = nn.Embedding(500, 8), nn.Embedding(62, 8), nn.Linear(8, 2)
+    def forward(self, x):
+        return self.out((self.words(x) + self.places(paddle.arange(x.shape[1]))).mean(1))
+net = Net()
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Rows(), batch_size=batch_size):
+    nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 WORD = """
 import paddle
 configuration = {'lr': 0.1}
@@ -163,6 +203,7 @@ PROGRAMS = {
     "specified": SPECIFIED,
     "open": OPEN,
     "left out": LEFT_OUT,
+    "shorter": SHORTER,
     "word": WORD,
     "cut": CUT,
     "branches": BRANCHES,
@@ -193,6 +234,19 @@ def test_a_specification_leaves_open_what_hangs_on_data(rows):
 def test_an_option_that_is_left_out_is_asked_for_where_none_will_not_do(rows):
     (question,) = rows["left out"]["questions"]
     assert (question["why"], question["name"]) == ("argument_missing", "config_file")
+
+
+def test_a_size_of_public_data_that_an_answer_names_is_the_published_one(run_child):
+    """A recommender asks for its data by `--dataset`; 10,000 films were assumed."""
+    program, answers = {"named": NAMED_BY_AN_ARGUMENT}, {"named": {"answers": {"dataset": "ml-1m"}}}
+    (question,) = run_child("trace", program, answers)["named"]["questions"]
+    assert (question["suggestion"], question["params"]["source"]) == (3952, "published")
+
+
+def test_a_length_that_is_worked_out_in_a_call_is_tried(rows):
+    """A tokenizer is told `max_seq_len=max_len - 2`, and the model takes no more; one token a text was assumed."""
+    (question,) = rows["shorter"]["questions"]
+    assert (question["suggestion"], question["params"]["source"]) == ("int64[4,62] int64[4]", "cells")
 
 
 def test_a_word_that_a_configuration_lacks_ends_a_training_on_a_published_data_set(rows):
