@@ -306,7 +306,6 @@ class EstimateService:
             return scanned(facts, "unsupported", *traced.notes, messages.SCAN_ONLY)
         if request.training is not None and (refusal := trainings.refusal(trace, request.training)) is not None:
             raise refusal
-        notes = (*unsupported.obstacles(trace), *traced.notes, *precision.told(trace.notes, accelerator))
         questions = tuple(map(question, unsupported.asked(trace)))
         absent = packages.of_trace(trace)
 
@@ -314,6 +313,8 @@ class EstimateService:
             return self.peak(one, request, accelerator)
 
         choice = trainings.chosen(trace, request, peak)
+        told = precision.told(trainings.notes_of(trace, choice), accelerator)
+        notes = (*unsupported.obstacles(trace), *traced.notes, *told)
         if choice is not None:
             # Where no loader told the batch size, what was asked for or read stands.
             batch = choice.trace.batch_size or request.batch_size

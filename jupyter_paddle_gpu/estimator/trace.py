@@ -199,6 +199,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     absent_modules: tuple[AbsentModule, ...] = ()
     stop: Stop | None = None
     notes: tuple[TracedNote, ...] = ()
+    own_notes: tuple[TracedNote, ...] = ()
+    """Those that are of this training alone, also of the others."""
     seconds: dict[str, float] = {}
     """Where the time went: `import`, `cells`, `forward`, `backward`, `lifetimes`."""
     id: str = "1"

@@ -11,7 +11,7 @@ from ..domain.estimates import Among, Estimate, Training
 from ..domain.messages import Message
 from ..domain.what_ifs import WHAT_IFS, EstimateRequest
 from .memory.assemble import Peak
-from .trace import Trace
+from .trace import Trace, TracedNote
 
 SEVERAL = Message(
     code="several_trainings",
@@ -105,6 +105,13 @@ def chosen(trace: Trace, request: EstimateRequest, peak_of: Callable[[Trace], Pe
     unreached = UNREACHED if trace.stop is None else msgspec.structs.replace(UNREACHED, hint="")
     left = (unreached.filled(cell=place.cell + 1, line=place.line) for place in trace.unreached)
     return Choice(trace=found, peak=peaks[found.id], trainings=tuple(rows), notes=(*several, *left))
+
+
+def notes_of(trace: Trace, choice: Choice | None) -> tuple[TracedNote, ...]:
+    """What is told of the run and of the training that was chosen, with nothing that is of another one alone."""
+    if choice is None or choice.trace.id == trace.id:
+        return trace.notes
+    return (*(one for one in trace.notes if one not in trace.own_notes), *choice.trace.own_notes)
 
 
 def unknown(asked: str, known: Iterable[str]) -> PaddleGpuError:

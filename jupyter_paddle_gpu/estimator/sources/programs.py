@@ -93,7 +93,7 @@ def moved(trace: Trace, before: Program, after: Program) -> Trace | None:
 
 
 def _moved(trace: Trace, lines: Lines) -> Trace:
-    told = any(key in note.params for note in trace.notes for key in ("line", "cell"))
+    told = any(key in note.params for note in (*trace.notes, *trace.own_notes) for key in ("line", "cell"))
     if told or trace.questions or trace.stop is not None or trace.batch_from or trace.batch_candidates:
         raise KeyError
     return msgspec.structs.replace(

@@ -104,3 +104,15 @@ def test_a_training_that_there_is_not_is_refused_by_estimate_and_job(services: S
             ask()
         assert (raised.value.code, raised.value.status) == ("no_such_training", 404)
         assert raised.value.message.params["known"] == "1, 2"
+
+
+def test_a_training_is_told_only_what_is_of_it(services: Services, tmp_path: Path) -> None:
+    """The second one binds the first one's names anew: what that leaves waits beside the second one alone."""
+    again = FIRST.replace("big = ", "paddle.seed(1)\nbig = ")
+    source = notebook(services, tmp_path, FIRST.format(count=100), again.format(count=200))
+    told = {
+        one: [note.code for note in services.estimate(source, EstimateRequest(training=one)).notes]
+        for one in (None, "1", "2")
+    }
+    assert "waits_for_collector" in told[None] and "waits_for_collector" in told["2"]
+    assert "waits_for_collector" not in told["1"]

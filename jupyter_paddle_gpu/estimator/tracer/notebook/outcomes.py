@@ -70,17 +70,28 @@ def outcome_of(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -
             run.found.ask_needs()
     if (where := runtime.of(StaticGraphs).where) is not None:
         runtime.note("static_graph_beside", cell=where[0] + 1, line=where[1])
-    shared, own = _shared(runtime, run, has_figure=True), result.pop("own_notes")
-    own = own if run is None else own_notes.told(own, run.found.failures, run.found.by_number, result)
+    shared, own = _shared(runtime, run, has_figure=True), _own_notes(run, result)
     if run is not None and result.get("unreached"):
         shared["questions"] += run.found.late_questions
     runtime.put(result.pop("seen"))
     others = [
-        {**{name: one[name] for name in one.keys() - {"own_notes", "seen"}}, **shared, "notes": []}
+        {
+            **{name: one[name] for name in one.keys() - {"seen"}},
+            **shared,
+            "notes": [],
+            "own_notes": _own_notes(run, one),
+        }
         for one in result.get("others", ())
     ]
     stop = None if run is None else _cast(runtime) or run.found.stop or _ended(runtime)
-    return {**result, **shared, "notes": [*shared["notes"], *own], "others": others, "stop": stop}
+    notes = [*shared["notes"], *own]
+    return {**result, **shared, "notes": notes, "own_notes": own, "others": others, "stop": stop}
+
+
+def _own_notes(run: CellRun | None, result: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is told of one training alone."""
+    own: list[dict[str, Any]] = result["own_notes"]
+    return own if run is None else own_notes.told(own, run.found.failures, run.found.by_number, result)
 
 
 def _cast(runtime: Runtime) -> dict[str, Any] | None:
