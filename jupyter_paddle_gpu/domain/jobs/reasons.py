@@ -26,6 +26,8 @@ DEVICE_UNKNOWN: Final = "device_unknown"
 PACKAGES: Final = {
     "cv2": "opencv-python-headless",
     "PIL": "Pillow",
+    "bs4": "beautifulsoup4",
+    "paddle": "paddlepaddle",
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
     "yaml": "PyYAML",

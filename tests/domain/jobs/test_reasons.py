@@ -12,6 +12,7 @@ from jupyter_paddle_gpu.domain.jobs import reasons
     [
         ("ModuleNotFoundError", "No module named 'einops'", "einops"),
         ("ModuleNotFoundError", "No module named 'cv2.dnn'", "opencv-python-headless"),
+        ("ModuleNotFoundError", "No module named 'paddle'", "paddlepaddle"),
         ("ModuleNotFoundError", "I have lost it", None),
         ("ValueError", "No module named 'einops'", None),
     ],
