@@ -29,9 +29,31 @@ def lacks(problem: BaseException, sources: Iterable[str]) -> bool:
     read = [one for one in own if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load)]
     near = [one for one in read if one.lineno <= line <= (one.end_lineno or line) and _may_fail(one, problem)]
     everything = [node for source in sources for node in nodes(source)]
+    if isinstance(problem, KeyError) and _loads(everything) and _is_put(problem.args[0], everything):
+        return False
     if len(near) == 1 and isinstance(near[0].value, ast.Call):
         return _is_paddles(near[0].value.func, frame)
     return any(_is_of_paddles(one, problem, frame, everything) for one in near)
+
+
+def _loads(everything: list[ast.AST]) -> bool:
+    """Whether the code reads what was saved (`paddle.load`), which may be what late rounds have put there."""
+    return any(isinstance(one, ast.Call) and getattr(one.func, "attr", "") == "load" for one in everything)
+
+
+def _is_put(key: object, everything: list[ast.AST]) -> bool:
+    """Whether the code may put something under a key: `said["epoch"] = 3`, `dict(epoch=3)`, `said[name] = 3`."""
+    for node in everything:
+        match node:
+            case ast.Subscript(ctx=ast.Store(), slice=ast.Constant(value=name)) if name != key:
+                pass
+            case ast.Subscript(ctx=ast.Store()):
+                return True
+            case ast.Dict(keys=keys) if any(isinstance(one, ast.Constant) and one.value == key for one in keys):
+                return True
+            case ast.keyword(arg=name) if name == key:
+                return True
+    return False
 
 
 def _may_fail(node: ast.Subscript, problem: BaseException) -> bool:

@@ -43,6 +43,15 @@ OTHER = (
 )
 TURNS = "turn = 0\nwhile {condition}:\n" + STEP_OF_TURN + "    turn += 1\n"
 LATE = ONE + "    if i == 39: late, found = loss, {'net': net}\n"
+SAVED = (
+    "said = {}\n"
+    + ONE
+    + "    if i == 39: said['step'] = i\n"
+    + CELL
+    + "paddle.save(said, 'said.pkl')\nback = paddle.load('said.pkl')\n"
+    + CELL
+    + "print(back['step'], paddle.load('said.pkl')['step'])\n"
+)
 BETWEEN = {
     "a name of a late round": LATE + CELL + "print(late.item())\n",
     "what a late round has found": "found = None\n" + LATE + CELL + "print(found['net'])\n",
@@ -54,6 +63,7 @@ BETWEEN = {
 """What comes between two trainings, of which the first is left before its last rounds."""
 CHOICE = "best, kept, found = 9.0, None, []\n" + EPOCHS + "    now = net(x).mean().item()\n    if now < best:\n"
 RUNS = {
+    "what a late round has saved": SAVED,
     "what a choice binds": CHOICE
     + "        best, kept = now, copy.deepcopy(net.state_dict())\n"
     + CELL
