@@ -29,16 +29,17 @@ def lacks(problem: BaseException, sources: Iterable[str]) -> bool:
     read = [one for one in own if isinstance(one, ast.Subscript) and isinstance(one.ctx, ast.Load)]
     near = [one for one in read if one.lineno <= line <= (one.end_lineno or line) and _may_fail(one, problem)]
     everything = [node for source in sources for node in nodes(source)]
-    if isinstance(problem, KeyError) and _loads(everything) and _is_put(problem.args[0], everything):
-        return False
     if len(near) == 1 and isinstance(near[0].value, ast.Call):
-        return _is_paddles(near[0].value.func, frame)
+        return _is_paddles(near[0].value.func, frame) and not _may_be_saved(near[0].value, problem, everything)
     return any(_is_of_paddles(one, problem, frame, everything) for one in near)
 
 
-def _loads(everything: list[ast.AST]) -> bool:
-    """Whether the code reads what was saved (`paddle.load`), which may be what late rounds have put there."""
-    return any(isinstance(one, ast.Call) and getattr(one.func, "attr", "") == "load" for one in everything)
+def _may_be_saved(made: ast.Call, problem: BaseException, everything: list[ast.AST]) -> bool:
+    """Whether it reads what was saved (`paddle.load`) and late rounds may have put there what is looked for: a key that
+    the code gives anything, places of a list always."""
+    if getattr(made.func, "attr", "") != "load":
+        return False
+    return not isinstance(problem, KeyError) or _is_put(problem.args[0], everything)
 
 
 def _is_put(key: object, everything: list[ast.AST]) -> bool:
@@ -73,7 +74,10 @@ def _is_of_paddles(node: ast.Subscript, problem: BaseException, frame: FrameType
     name = node.value.id
     held: Any = frame.f_locals.get(name, frame.f_globals.get(name))
     made = contents.made(name, everything, place if isinstance(place, str) else None)
-    is_made = bool(made) and all(isinstance(one, ast.Call) and _is_paddles(one.func, frame) for one in made)
+    is_made = bool(made) and all(
+        isinstance(one, ast.Call) and _is_paddles(one.func, frame) and not _may_be_saved(one, problem, everything)
+        for one in made
+    )
     return is_made and (
         type(held) is dict and place not in held
         if isinstance(problem, KeyError)

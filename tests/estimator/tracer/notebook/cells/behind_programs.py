@@ -52,6 +52,7 @@ SAVED = (
     + CELL
     + "print(back['step'], paddle.load('said.pkl')['step'])\n"
 )
+GATHERED = ONE + CELL + "paddle.save(kept, 'kept.pkl')\nback = paddle.load('kept.pkl')\nprint(back[39])\n"
 BETWEEN = {
     "a name of a late round": LATE + CELL + "print(late.item())\n",
     "what a late round has found": "found = None\n" + LATE + CELL + "print(found['net'])\n",
@@ -64,6 +65,7 @@ BETWEEN = {
 CHOICE = "best, kept, found = 9.0, None, []\n" + EPOCHS + "    now = net(x).mean().item()\n    if now < best:\n"
 RUNS = {
     "what a late round has saved": SAVED,
+    "what all rounds have saved": GATHERED,
     "what a choice binds": CHOICE
     + "        best, kept = now, copy.deepcopy(net.state_dict())\n"
     + CELL

@@ -120,6 +120,13 @@ FAULTS = {
         FITTED + CELL + "print(model.evaluate(test, verbose=0)['accuracy'])\n",
         "KeyError: 'accuracy'",
     ),
+    "such a key beside what was loaded": (
+        FITTED
+        + CELL
+        + "said, rate = {}, 'rate'\nsaid[rate] = 0.1\npaddle.save(said, 'said.pkl')\n"
+        + "print(paddle.load('said.pkl')['rate'], model.evaluate(test, verbose=0)['accuracy'])\n",
+        "KeyError: 'accuracy'",
+    ),
     "a key of what an evaluation has given": (
         FITTED + CELL + "for n in range(2):\n    found = model.evaluate(test, verbose=0)\n"
         "    print(found['loss'], found['top1'])\n",
