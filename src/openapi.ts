@@ -975,6 +975,18 @@ export interface components {
             others: components["schemas"]["Place"][];
         };
         /**
+         * AnsweredFile
+         * @description A file of settings that is not here: a job reads what was answered of it where none is there either.
+         *
+         *     Attributes:
+         *         path: where the program looks for it.
+         *         text: what the job reads.
+         */
+        AnsweredFile: {
+            path: string;
+            text: string;
+        };
+        /**
          * BatchPlace
          * @description A number in a cell, or in a file of settings, that sizes the batch: writing another one there changes the step's
          *     inputs.
@@ -1798,6 +1810,8 @@ export interface components {
             batch_size: number | null;
             /** @default [] */
             batch_from: components["schemas"]["BatchPlace"][];
+            /** @default [] */
+            settings: components["schemas"]["AnsweredFile"][];
             /** @default null */
             among: components["schemas"]["Among"] | null;
             /** @default null */

@@ -42,6 +42,18 @@ class Question(msgspec.Struct, frozen=True, kw_only=True):
     holders: tuple[str, ...] = ()
 
 
+class AnsweredFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of settings that is not here: a job reads what was answered of it where none is there either.
+
+    Attributes:
+        path: where the program looks for it.
+        text: what the job reads.
+    """
+
+    path: str
+    text: str
+
+
 class Package(msgspec.Struct, frozen=True, kw_only=True):
     """A module that the notebook imports and the kernel's Python lacks.
 
@@ -308,6 +320,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int | None = None
     batch_from: tuple[BatchPlace, ...] = ()
     """What sizes the batch in the cells, where another size was asked for and it was found."""
+    settings: tuple[AnsweredFile, ...] = ()
+    """What a job reads in place of files that are not here."""
     among: Among | None = None
     """Of several trainings the one that a job's changes are made to; None where there is one."""
     optimizer: str | None = None

@@ -42,23 +42,28 @@ class NotebookSource(msgspec.Struct, frozen=True):
         return self.runs_in or self.path.parent
 
 
-_OURS, _FILES = "paddle_gpu", "files"
+_OURS, _FILES, _ANSWERED = "paddle_gpu", "files", "answered"
 """Of a job's copy: under these names its metadata hold what files of settings hold for the job, by path."""
 
 
-def files_of(content: Mapping[str, Any]) -> dict[str, str]:
-    """What files of settings hold for the job whose copy this is, by path."""
+def files_of(content: Mapping[str, Any], *, answered: bool = False) -> dict[str, str]:
+    """What files of settings hold for the job whose copy this is, by path.
+
+    Args:
+        answered: of those that are read only where there is none, else of those that are read in place of one.
+    """
     ours = (content.get("metadata") or {}).get(_OURS)
-    found = ours.get(_FILES) if isinstance(ours, dict) else None
+    found = ours.get(_ANSWERED if answered else _FILES) if isinstance(ours, dict) else None
     return {str(path): str(text) for path, text in found.items()} if isinstance(found, dict) else {}
 
 
-def with_files(content: dict[str, Any], files: Mapping[str, str]) -> dict[str, Any]:
-    """The copy with what files of settings hold for its job."""
+def with_files(content: dict[str, Any], files: Mapping[str, str], *, answered: bool = False) -> dict[str, Any]:
+    """The copy with what files of settings hold for its job (`files_of`)."""
     metadata = content.get("metadata") or {}
     ours = metadata.get(_OURS)
     known = ours if isinstance(ours, dict) else {}
-    return {**content, "metadata": {**metadata, _OURS: {**known, _FILES: {**files_of(content), **files}}}}
+    held = {**files_of(content, answered=answered), **files}
+    return {**content, "metadata": {**metadata, _OURS: {**known, _ANSWERED if answered else _FILES: held}}}
 
 
 class Place(msgspec.Struct, frozen=True):

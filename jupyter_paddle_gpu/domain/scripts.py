@@ -36,6 +36,18 @@ OF_SCRIPT = {
         code="script",
         text="Outputs of {op} have no bounds, so the job most likely ends in line {line}: {error}",
     ),
+    "{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was answered "
+    "(cell {cell}, line {line}).": Message(
+        code="script",
+        text="{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was "
+        "answered (line {line}).",
+    ),
+    "{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was answered "
+    "(cell {cell}, line {line}), and ends where it takes of it what was not: {lacks}.": Message(
+        code="script",
+        text="{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was "
+        "answered (line {line}), and ends where it takes of it what was not: {lacks}.",
+    ),
     "A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}": Message(
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",

@@ -22,7 +22,7 @@ from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import CELL_NOT_PYTHON, OTHER_FRAMEWORK, OTHER_LANGUAGE, NotebookFacts
 from ..domain.what_ifs import EstimateRequest, asked_in_a_row
-from . import messages, packages, precision, scripts, trainings, unsupported
+from . import answered_files, messages, packages, precision, scripts, trainings, unsupported
 from .advice.changed_steps import ChangedSteps, Rewrite, Steps, answering, as_it_is
 from .advice.details import Details
 from .advice.fitting import TracedOn, fits
@@ -323,7 +323,8 @@ class EstimateService:
             estimate = choice.on(answer(choice.trace, choice.peak), batch)
             notes = (*notes, *choice.notes, *narrowed(estimate.terms), *choice.peak.notes)
             estimate = msgspec.structs.replace(estimate, questions=questions, notes=notes, packages=absent)
-            return widened(msgspec.structs.replace(estimate, stop=_told(trace, facts, behind=True)))
+            given, stop = answered_files.of_trace(trace), _told(trace, facts, behind=True)
+            return widened(msgspec.structs.replace(estimate, settings=given, stop=stop))
         if trace.status == "no_model":
             notes = (messages.NO_TRAINING, *notes)
         status: Status = trace.status

@@ -97,6 +97,29 @@ class TracedNote(msgspec.Struct, frozen=True):
     params: dict[str, str | int | float] = {}
 
 
+class TracedField(msgspec.Struct, frozen=True):
+    """What a program takes of a file of settings: the keys to it, and as JSON what is answered for it; empty for a
+    mapping of which nothing is."""
+
+    keys: tuple[str | int, ...]
+    value: str
+
+
+class TracedSettings(msgspec.Struct, frozen=True):
+    """A file of settings that is not here and of which answers say something.
+
+    Attributes:
+        path: where the program looks for it.
+        kind: the form in which it can be written; empty where it cannot.
+        lacks: names by which what else the program takes would be answered.
+    """
+
+    path: str
+    kind: Literal["json", "yaml", "toml", "ini", ""]
+    fields: tuple[TracedField, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
 class TracedHost(msgspec.Struct, frozen=True):
     """What the program takes of the machine's own memory, as far as the tracer sees it. Sizes in bytes.
 
@@ -197,6 +220,7 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     layers: tuple[TracedLayer, ...] = ()
     questions: tuple[TracedQuestion, ...] = ()
     absent_modules: tuple[AbsentModule, ...] = ()
+    settings: tuple[TracedSettings, ...] = ()
     stop: Stop | None = None
     notes: tuple[TracedNote, ...] = ()
     own_notes: tuple[TracedNote, ...] = ()

@@ -112,6 +112,18 @@ NOTES: dict[str, Message] = {
             hint="Have it where the job runs.",
         ),
         Message(
+            code="settings_given",
+            text="{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was "
+            "answered (cell {cell}, line {line}).",
+            hint="One that is there is read as it is.",
+        ),
+        Message(
+            code="settings_given_in_part",
+            text="{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was "
+            "answered (cell {cell}, line {line}), and ends where it takes of it what was not: {lacks}.",
+            hint="Answer that as well (`name=value`), or have the file where the job runs.",
+        ),
+        Message(
             code="data_absent_of_set",
             text="An estimate does without the data of {data_set} (cell {cell}, line {line}), but for the shape of "
             "its batches.",
@@ -353,7 +365,8 @@ def note(traced: TracedNote) -> Message:
     if code == "data_absent" and "hides" in params:
         code = "data_hides"
     elif code == "data_absent" and "answered" in params:
-        code = "settings_absent"
+        given = "settings_given_in_part" if params.get("lacks") else "settings_given"
+        code = given if "given" in params else "settings_absent"
     elif code == "data_absent":
         code = "data_absent_of_set" if "data_set" in params else code if params.get("line") else "data_absent_unplaced"
     return _sentence(NOTES, code, params)

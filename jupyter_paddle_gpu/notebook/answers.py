@@ -37,6 +37,11 @@ def for_job(facts: NotebookFacts, answers: Mapping[str, FactValue]) -> Answers:
     )
 
 
+def are_values(answers: Mapping[str, FactValue]) -> bool:
+    """Whether answers say more than what data looks like."""
+    return not all(map(is_description, answers.values()))
+
+
 def _nodes(source: str) -> list[ast.AST]:
     try:
         return list(ast.walk(parse(source)))

@@ -86,11 +86,13 @@ def _pipe(descriptor: int) -> io.BufferedWriter:
 def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> int:
     notebook = document.Document(spec.source, spec.notebook, job_id=spec.id, limits=spec.limits)
     copies = own_settings.kept(notebook.settings, spec.log.parent / "settings", spec.folder)
-    own_settings.install(copies)  # before IPython's `open`
+    answered = own_settings.kept(notebook.answered, spec.log.parent / "settings", spec.folder, answered=True)
+    own_settings.install(copies, answered)  # before IPython's `open`
+    absent = [path for path in notebook.answered if not Path(spec.folder, path).exists()]
     publisher = Publisher(sender)
     shell = _shell(spec, publisher)
     fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}
-    sender.send("hello", fields=fields, settings=[Path(path).name for path in notebook.settings])
+    sender.send("hello", fields=fields, settings=[Path(path).name for path in notebook.settings], answered=absent)
     completed = True
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":

@@ -270,6 +270,8 @@ class Session:
             self._recorder.system("Python {version}, {shell}, in {folder}", **message["fields"])
             for name in message.get("settings") or ():
                 self._recorder.system("{file} is read from the job's own copy.", file=name)
+            for name in message.get("answered") or ():
+                self._recorder.system("{file} is not there: the job reads what was answered of it.", file=name)
         elif kind == "cell":
             self._read_errors()
             self._recorder.start_cell(message["index"], message["count"])

@@ -67,6 +67,40 @@ def test_who_reads_gets_the_copy(prepare: Callable[..., Any], how: str, shell: s
     assert "files" not in run.notebook["metadata"]["paddle_gpu"]
 
 
+@pytest.mark.parametrize("how", [one for one in READERS if one != "what it wrote itself"])
+def test_who_reads_a_file_that_is_not_there_gets_what_was_answered(prepare: Callable[..., Any], how: str) -> None:
+    import sys
+
+    source = READERS[how].format(python=sys.executable) if "{" in READERS[how] else READERS[how]
+    looks = "import json, os\nprint(os.path.exists('config.json'))\nprint(json.load(open('here.json')))"
+    run = prepare(f"{source}\n{looks}")
+    work = Path(json.loads((run.folder / "spec.json").read_text())["folder"])
+    (work / "own.py").write_text(PRINTS)
+    (work / "here.json").write_text("1")
+    path = run.folder / "source.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["metadata"]["paddle_gpu"] = {"answered": {"config.json": '{"batch": 8}', "here.json": "2"}}
+    path.write_text(json.dumps(notebook))
+    run.start().wait()
+    assert run.texts() == ["8", "False", "1"], run.log
+    assert "config.json is not there: the job reads what was answered of it." in run.texts("system")
+    assert not any("here.json" in line for line in run.texts("system"))
+    assert run.notebook["metadata"]["paddle_gpu"]["settings"]["config.json"] == '{"batch": 8}'
+
+
+def test_what_the_program_makes_itself_is_read_from_then_on(prepare: Callable[..., Any]) -> None:
+    run = prepare(
+        "import json\nfirst = json.load(open('config.json'))\njson.dump({'batch': 2}, open('config.json', 'w'))\n"
+        "print(first['batch'], json.load(open('config.json'))['batch'])"
+    )
+    path = run.folder / "source.ipynb"
+    notebook = json.loads(path.read_text())
+    notebook["metadata"]["paddle_gpu"] = {"answered": {"config.json": '{"batch": 8}'}}
+    path.write_text(json.dumps(notebook))
+    run.start().wait()
+    assert run.texts() == ["8 2"], run.log
+
+
 def test_a_folder_that_has_another_name_for_the_job_has_the_copy_as_well(prepare: Callable[..., Any]) -> None:
     run, _ = prepared(prepare, READERS["a cell"], at="/absent/of/the/server/lesson", shell="plain")
     run.wait()

@@ -9,10 +9,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from ...domain.changes import ChangedFile
-from ...domain.estimates import BatchPlace
+import msgspec
+
+from ...domain.changes import ChangedFile, Changes
+from ...domain.estimates import AnsweredFile, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookSource, files_of
+from ...domain.notebooks import NotebookSource, files_of, with_files
 from .program import Program, RefusedError
 
 CONTEXT = 2
@@ -60,10 +62,30 @@ def files_between(before: NotebookSource, after: NotebookSource) -> tuple[Change
 def _differing(known: Mapping[str, str], files: Mapping[str, str], folder: Path) -> Iterator[ChangedFile]:
     for path, text in sorted(files.items()):
         if known.get(path) != text:
-            own = os.path.realpath(folder)
-            name = os.path.relpath(path, own) if Path(path).is_relative_to(own) else path
             before = known[path] if path in known else _text(path)
-            yield ChangedFile(path=path, name=name, before=before, after=text)
+            yield ChangedFile(path=path, name=_name(path, folder), before=before, after=text)
+
+
+def _name(path: str, folder: Path) -> str:
+    """A path as it is shown: from the notebook's folder where it lies below that."""
+    own = os.path.realpath(folder)
+    return os.path.relpath(path, own) if Path(path).is_relative_to(own) else path
+
+
+def with_answered(
+    copy: NotebookSource, changes: Changes, files: Iterable[AnsweredFile]
+) -> tuple[NotebookSource, Changes]:
+    """The copy with files that are not here, as far as answers say what stands in them; the job reads each where none
+    is there. Nothing of it is the person's to keep: it is in the difference, and among what is written nowhere."""
+    absent = [one for one in files if not Path(one.path).exists()]
+    if not absent:
+        return copy, changes
+    texts = {_name(one.path, copy.folder): one.text for one in absent}
+    shown = [ChangedFile(path=name, name=name, before="", after=text) for name, text in texts.items()]
+    says = [Message(code="answered_file", text="with {name} as answered", params={"name": name}) for name in texts]
+    difference = "\n".join(filter(None, (changes.difference, unified(shown))))
+    changes = msgspec.structs.replace(changes, says=(*changes.says, *says), difference=difference)
+    return msgspec.structs.replace(copy, content=with_files(copy.content, texts, answered=True)), changes
 
 
 def _text(path: str) -> str:
@@ -79,4 +101,6 @@ def unified(files: Iterable[ChangedFile]) -> str:
 
 def _lines(file: ChangedFile) -> Iterator[str]:
     before, after = (text.replace("\r\n", "\n").split("\n") for text in (file.before, file.after))
+    if not file.before:
+        before, after = [], after[:-1]
     yield from difflib.unified_diff(before, after, file.name, file.name, lineterm="", n=CONTEXT)

@@ -30,6 +30,7 @@ class Document:
 
     Attributes:
         settings: what files of settings hold for this job, by path.
+        answered: what those hold that are read only where there is none, by path, from the job's folder if not whole.
     """
 
     def __init__(self, source: Path, target: Path, *, job_id: str, limits: Limits) -> None:
@@ -51,8 +52,11 @@ class Document:
                 cell.setdefault("metadata", {}).pop("execution", None)
         self._content["cells"] = self.cells
         ours = self._content.get("metadata", {}).get("paddle_gpu")
-        self.settings: Dict[str, str] = dict(ours.get("files") or {}) if isinstance(ours, dict) else {}
-        self._content.setdefault("metadata", {})["paddle_gpu"] = {"job": job_id}
+        ours = ours if isinstance(ours, dict) else {}
+        self.settings: Dict[str, str] = dict(ours.get("files") or {})
+        self.answered: Dict[str, str] = dict(ours.get("answered") or {})
+        own = {"job": job_id, "settings": self.answered} if self.answered else {"job": job_id}
+        self._content.setdefault("metadata", {})["paddle_gpu"] = own
 
     @property
     def code_cells(self) -> List[int]:

@@ -11,7 +11,7 @@ import msgspec
 
 from ...domain.changes import Seen
 from ...domain.devices import Accelerator
-from ...domain.estimates import Among, BatchPlace, Estimate
+from ...domain.estimates import Among, AnsweredFile, BatchPlace, Estimate
 from ...domain.notebooks import files_of
 from ...domain.what_ifs import EstimateRequest
 
@@ -27,6 +27,7 @@ class EstimateCache:
         self._estimates: OrderedDict[tuple[bytes, bytes], Estimate] = OrderedDict()
         self._among: OrderedDict[tuple[bytes, str | None], Among] = OrderedDict()
         self._places: OrderedDict[tuple[bytes, str | None], tuple[BatchPlace, ...]] = OrderedDict()
+        self._settings: OrderedDict[tuple[bytes, bytes], tuple[AnsweredFile, ...]] = OrderedDict()
         self._lock = threading.Lock()
 
     def put(
@@ -43,7 +44,9 @@ class EstimateCache:
                 self._among[key[0], request.training] = estimate.among
             if estimate.batch_from:
                 self._places[key[0], _changed(estimate.among)] = estimate.batch_from
-            for known in (self._among, self._places):
+            if request.answers:
+                self._settings[key[0], _answers(request)] = estimate.settings
+            for known in (self._among, self._places, self._settings):
                 while len(known) > self._limit:
                     known.popitem(last=False)
 
@@ -54,6 +57,11 @@ class EstimateCache:
         with self._lock:
             among = self._among.get((code, training))
             return Seen(self._places.get((code, _changed(among)), ()), among)
+
+    def settings(self, source: NotebookSource, request: EstimateRequest) -> tuple[AnsweredFile, ...] | None:
+        """What a job with these answers reads in place of files that are not here; None where no estimate tells."""
+        with self._lock:
+            return self._settings.get((_code(source), _answers(request)))
 
     def has_any(self, source: NotebookSource) -> bool:
         """Whether there is an estimate for this code, whatever was asked."""
@@ -68,6 +76,10 @@ class EstimateCache:
             if key in self._estimates:
                 self._estimates.move_to_end(key)
             return self._estimates.get(key)
+
+
+def _answers(request: EstimateRequest) -> bytes:
+    return msgspec.json.encode(request.answers, order="sorted")
 
 
 def _changed(among: Among | None) -> str | None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ...devices.makers.registry import has_bfloat16
-from ...domain.changes import Changes, Rewriting
+from ...domain.changes import Changes, Rewriting, Seen
 from ...domain.devices import Accelerator
-from ...domain.estimates import Among, BatchPlace
+from ...domain.estimates import Among, AnsweredFile, BatchPlace
 from ...domain.notebooks import files_of
 from ...domain.what_ifs import EstimateRequest
 
@@ -65,13 +65,21 @@ def copied(
     source: NotebookSource,
     request: EstimateRequest,
     cards: Cards,
-    places: tuple[BatchPlace, ...] = (),
-    among: Among | None = None,
+    seen: Seen,
+    answered: tuple[AnsweredFile, ...],
 ) -> tuple[NotebookSource, Changes]:
     """The copy that a job is run with, and what is otherwise in it; what cannot be is refused in `Changes`."""
+    from ...notebook.changes.settings_files import with_answered
     from ...notebook.changes.table import changes
 
-    return changes(source, settled(request, cards), places, among)
+    return with_answered(*changes(source, settled(request, cards), *seen), answered)
+
+
+def are_values(request: EstimateRequest) -> bool:
+    """Whether answers say more than what data looks like."""
+    from ...notebook.answers import are_values
+
+    return are_values(request.answers)
 
 
 def refuses_batch(changes: Changes) -> bool:

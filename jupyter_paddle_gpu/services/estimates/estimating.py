@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ import msgspec
 from ...domain.changes import Changes
 from ...domain.decisions import Choice
 from ...domain.devices import Accelerator, Device, Inventory
+from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.notebooks import NotebookFacts
 from ...domain.what_ifs import BY_NAME, EstimateRequest, in_copy
@@ -21,7 +23,7 @@ from ...matching.decision import without_device
 from ...matching.policy import Policy
 from . import targets
 from .cache import EstimateCache
-from .copies import copied, inspected, refuses_batch, rewriting, trains_several_times
+from .copies import are_values, copied, inspected, refuses_batch, rewriting, trains_several_times
 from .live_traces import traced_for
 
 if TYPE_CHECKING:
@@ -138,8 +140,12 @@ class Estimating:
         cards = self._cards(request, where, accelerator)
 
         def made() -> tuple[NotebookSource, Changes]:
-            return copied(source, request, cards, *self.cache.seen(source, request.training))
+            seen, answered = self.cache.seen(source, request.training), self.cache.settings(source, request)
+            return copied(source, request, cards, seen, answered or ())
 
+        if facts is not None and facts.loop != "none" and self._may_answer_for_files(source, request):
+            with suppress(PaddleGpuError):  # no Paddle, no worker: the job goes on without
+                self.fresh(source, facts, request, where)
         copy, changes = made()
         seeks = refuses_batch(changes)  # who asks for a batch knows what trains
         if facts is None or (facts.loop == "none" and not seeks):
@@ -155,6 +161,10 @@ class Estimating:
                 copy, changes = made()
                 changes = msgspec.structs.replace(changes, says=(said, *changes.says))
         return copy, changes
+
+    def _may_answer_for_files(self, source: NotebookSource, request: EstimateRequest) -> bool:
+        """Whether answers may stand for what a file says that is not here, and only a trace can tell."""
+        return are_values(request) and self.cache.settings(source, request) is None
 
     def _has_batch(self, source: NotebookSource, facts: NotebookFacts, request: EstimateRequest, where: Where) -> bool:
         """Whether the batch that is asked for is what the notebook has: then nothing has to be written for it."""

@@ -57,7 +57,16 @@ _GRAPH_UNLIMITED = Message(
 )
 
 
-_OF_ANSWERS = frozenset(("answers_misspelt", "answers_untaken", "answers_untaken_alone", "settings_absent"))
+_OF_ANSWERS = frozenset(
+    (
+        "answers_misspelt",
+        "answers_untaken",
+        "answers_untaken_alone",
+        "settings_absent",
+        "settings_given",
+        "settings_given_in_part",
+    )
+)
 """Codes of an estimate's notes about answers that changed nothing, or that the job has another way."""
 
 

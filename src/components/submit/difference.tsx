@@ -47,7 +47,7 @@ function Writing(props: IChanges & { training: Training }): JSX.Element | null {
   const { training, cells, files } = props;
   const { source } = training;
   const names = files.map(({ name }) => name);
-  if (cells.length && !source.write) {
+  if (cells.length ? !source.write : !files.length) {
     return null;
   }
   if (names.some(name => ABSOLUTE.test(name))) {

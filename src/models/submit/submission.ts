@@ -72,8 +72,7 @@ export class Submission {
     const run = ++this._compares;
     let found: IChanges | null = null;
     try {
-      const { answers: _, ...asked } = this._of.asked();
-      found = Object.keys(asked).length
+      found = Object.keys(this._of.asked()).length
         ? await this._api.changes(this._of.source().body(), this._wanted())
         : null;
     } catch {

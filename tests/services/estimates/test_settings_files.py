@@ -106,6 +106,34 @@ def test_what_the_cells_compute_of_it_is_not_offered(services):
     assert changes.files == ()
 
 
+LACKING = """
+cfg = json.load(open('config.json'))
+print("lr", cfg["lr"], cfg.get("momentum", 0.9))"""
+
+
+def test_what_else_the_program_takes_of_it_is_named(services):
+    notebook, path = opened(services, "lacking", LACKING, "cfg['train']['batch_size']", "config.json", "")
+    path.unlink()
+    (note,) = settle(services.desk(), notebook, AS_ANSWERED).spec.unanswered
+    assert (note.code, note.params["lacks"]) == ("settings_given_in_part", "cfg_lr")
+    whole = Submission(request=EstimateRequest(answers={**GIVEN, "cfg_lr": 0.00001}, target="cpu"))
+    settled = settle(services.desk(), notebook, whole)
+    assert [one.code for one in settled.spec.unanswered] == ["settings_given"]
+    held = json.loads(files_of(settled.content, answered=True)["config.json"])
+    assert held == {"train": {"batch_size": 16}, "lr": 0.00001}
+
+
+def test_a_form_that_nobody_knows_is_said_not_to_reach_the_job(services):
+    load = "cfg = dict(line.split('=') for line in open('run.cfg'))"
+    notebook, path = opened(services, "own_form", load, "int(cfg['batch'])", "run.cfg", "")
+    path.unlink()
+    settled = settle(
+        services.desk(), notebook, Submission(request=EstimateRequest(answers={"cfg_batch": 16}, target="cpu"))
+    )
+    assert [one.code for one in settled.spec.unanswered] == ["settings_absent"]
+    assert files_of(settled.content, answered=True) == {}
+
+
 def test_a_job_runs_with_it(services, until):
     load, name, text, size, _ = FILES["JSON"]
     notebook, path = opened(services, "job", load, size, name, text)
@@ -115,5 +143,42 @@ def test_a_job_runs_with_it(services, until):
     executed = json.loads(Path(done.spec.output).read_text())
     assert "".join(executed["cells"][0]["outputs"][-1]["text"]) == "batch 8\n"
     assert path.read_text() == text
+    path.unlink()
+    given = Submission(request=EstimateRequest(answers={"cfg_train_batch_size": 16}, target="cpu"))
+    done = services.jobs.wait(services.submit(notebook, given).id, 180)
+    executed = json.loads(Path(done.spec.output).read_text())
+    assert "".join(executed["cells"][0]["outputs"][-1]["text"]) == "batch 16\n"
+    assert list(executed["metadata"]["paddle_gpu"]["settings"]) == [name]
+    assert not path.exists()
     until(services.jobs._lock.acquire)  # whoever looked after the queue has gone
     services.jobs._lock.release()
+
+
+ANSWERED = {
+    "JSON": (JSON, "config.json", '{\n  "train": {\n    "batch_size": 16\n  }\n}\n'),
+    "YAML": (YAML, "conf/run.yml", "train:\n  batch_size: 16\n"),
+    "TOML": ("import tomllib\ncfg = tomllib.load(open('run.toml', 'rb'))", "run.toml", "[train]\nbatch_size = 16\n"),
+    "INI": ("import configparser\ncfg = configparser.ConfigParser()\ncfg.read('run.cfg')", "run.cfg",
+            "[train]\nbatch_size = 16\n"),
+}  # fmt: skip
+GIVEN = {"cfg_train_batch_size": 16}
+AS_ANSWERED = Submission(request=EstimateRequest(answers=GIVEN, target="cpu"))
+
+
+@pytest.mark.parametrize("kind", ANSWERED)
+def test_answers_for_a_file_that_is_not_here_reach_the_job(services, kind):
+    load, name, text = ANSWERED[kind]
+    if kind == "TOML":
+        pytest.importorskip("tomllib")
+    size = "int(cfg['train']['batch_size'])"
+    notebook, path = opened(services, f"absent_{kind}", load, size, name, "")
+    path.unlink()
+    changes = services.changes(notebook, AS_ANSWERED, runs=True)
+    assert (changes.cells, changes.files, changes.refused) == ((), (), ())
+    assert [one.params for one in changes.says] == [{"name": name}]
+    added = "".join(f"+{line}\n" for line in text.splitlines())
+    assert f"+++ {name}\n" in changes.difference and changes.difference.endswith(added.rstrip("\n"))
+    settled = settle(services.desk(), notebook, AS_ANSWERED)
+    assert files_of(settled.content, answered=True) == {name: text}
+    assert [one.code for one in settled.spec.unanswered] == ["settings_given"]
+    assert not path.exists()

@@ -26,6 +26,7 @@ from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
 from ..undecided import absent_data, absent_tensors
 from ..undecided.branches import STOP_IF_TOLD
+from ..undecided.settings import AbsentFiles
 from . import own_notes
 from .cells import stops
 from .cells.running import CellRun
@@ -185,6 +186,7 @@ def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) 
         "questions": [] if run is None else list(run.found.questions),
         "notes": notes,
         "absent_modules": _absent(runtime),
+        "settings": runtime.of(AbsentFiles).as_data() if has_figure else [],
         "shared_memory": runtime.of(Loaders).shared_memory(),
         "host": runtime.of(HostMemory).fields(runtime.ledger),
     }

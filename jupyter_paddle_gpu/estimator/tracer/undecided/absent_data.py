@@ -147,7 +147,10 @@ class AbsentData:
         if value.__dict__["_label"] != COMPUTED:
             names += [*self._part_names(value), self.name_of(value)]
         answers = (self.answers.get(name) for name in names)
-        return next((answer for answer in answers if isinstance(answer, (int, float))), None)
+        found = next((answer for answer in answers if isinstance(answer, (int, float))), None)
+        if found is not None:
+            settings.take(value, found, self.part_name)
+        return found
 
     def own_name(self, value: Unseen) -> str:
         """The notebook's name for this very value."""
@@ -252,9 +255,11 @@ class Unseen(Arithmetic):
         data = session.of(AbsentData) if session is not None else None
         if data is not None and self.__dict__["_of"] is None and "_first_name" not in self.__dict__:
             self.__dict__["_first_name"] = next(_names(data.namespace, self), "")
-        if data is None or not label or not any(name.endswith(f"_{label}") for name in data.answers):
+        if data is None or not label:
             return part
-        answer = settings.answer(data.answers.get(data.part_name(part)))
+        is_answered = any(name.endswith(f"_{label}") for name in data.answers)
+        answer = settings.answer(data.answers.get(data.part_name(part))) if is_answered else None
+        settings.take(part, answer, data.part_name)
         return part if answer is None else answer
 
     def __setattr__(self, name: str, value: Any) -> None:

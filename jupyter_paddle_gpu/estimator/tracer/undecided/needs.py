@@ -63,6 +63,13 @@ def with_default(value: Any, default: Any = None, *_: Any) -> Any:
     return value
 
 
+def optional(value: Any) -> Any:
+    """A setting without which the program goes on."""
+    if hasattr(type(value), "is_not_known"):
+        value.__dict__["_is_optional"] = True
+    return value
+
+
 def usual_of(value: Any) -> str:
     """The text that the program takes in place of a setting, or of what another form of it is made of; empty where it
     says none."""

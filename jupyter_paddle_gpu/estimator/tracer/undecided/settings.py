@@ -1,5 +1,8 @@
 """Settings of a file that is not here, as a program uses them: texts by which it chooses among things that it knows,
-lists that make layers, and many values at once (`Net(**config["model"])`)."""
+lists that make layers, and many values at once (`Net(**config["model"])`).
+
+What is answered of them is remembered by the keys that lead to it, so that a job can have a file that says it.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,22 @@ import ast
 import contextlib
 import dis
 import inspect
+import json
 import linecache
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from .. import call_stack
+from ..session import current
+from .arithmetic import COMPUTED
+from .asking import is_setting, settings_of
 from .descriptions import is_description
-from .needs import with_default
+from .needs import default_of, optional, with_default
 from .running_code import nodes_in
 
 SAME = frozenset(("lower", "upper", "strip", "title", "capitalize", "casefold"))
@@ -44,7 +53,7 @@ def answer(given: Any) -> Any:
 
 def of_key(of: Any, key: str, default: Any = None, *_: Any, fallback: Any = None) -> Any:
     """What settings of unknown content give under a name, with what the program takes where they do not have it."""
-    return with_default(of[key], default if fallback is None else fallback)
+    return optional(with_default(of[key], default if fallback is None else fallback))
 
 
 def is_file(path: object) -> bool:
@@ -112,3 +121,123 @@ def _looks_up(call: ast.Call) -> bool:
 
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Subscript, ast.Constant, ast.expr_context)
+
+
+Keys = tuple[str | int, ...]
+_ROOT = "_file"
+"""Of settings of unknown content: the path of the file that holds them."""
+_FORMATS = {".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml"}
+"""By the ending of a name; INI is what `configparser` reads, whatever it is called."""
+
+
+@dataclass
+class AbsentFile:
+    """What a program takes of a file of settings that is not here.
+
+    Attributes:
+        kind: json, yaml, toml or ini; empty for a form that nobody knows.
+        values: what is answered, by the keys to it.
+        open: what is not, by the keys to it: the name that it would be answered by, and what stands for it.
+        is_lost: whether keys to something that is answered are not known.
+    """
+
+    kind: str
+    values: dict[Keys, Any] = field(default_factory=dict)
+    open: dict[Keys, tuple[str, Any]] = field(default_factory=dict)
+    is_lost: bool = False
+
+
+@dataclass
+class AbsentFiles:
+    """The files of settings that a program opened and that are not here, by path; the last one is last."""
+
+    files: dict[str, AbsentFile] = field(default_factory=dict)
+
+    def as_data(self) -> list[dict[str, Any]]:
+        """Those of which answers say something, each with its fields and the names of what is not answered."""
+        return [found for path, one in self.files.items() if (found := _told(path, one)) is not None]
+
+
+def opened(path: str) -> None:
+    """A program opened a file of settings that is not here."""
+    if (session := current()) is not None:
+        files = session.of(AbsentFiles).files
+        files[path] = files.pop(path) if path in files else AbsentFile(_FORMATS.get(Path(path).suffix.lower(), ""))
+
+
+def mark(value: Any, *, is_one: bool = True, path: str = "", kind: str = "") -> Any:
+    """Mark a value of unknown content as what a file of settings holds: of the one that was opened last, else of that
+    at a path."""
+    if not is_one:
+        value.__dict__["_is_settings"] = False
+        return value
+    session = current()
+    files = session.of(AbsentFiles).files if session is not None else {}
+    of = os.path.realpath(path) if path else next(reversed(files), "")
+    if kind and of in files:
+        files[of].kind = kind
+    value.__dict__[_ROOT] = of
+    return settings_of(value)
+
+
+def take(part: Any, answer: Any, name_of: Callable[[Any], str]) -> None:
+    """Remember what a program takes of a file of settings.
+
+    Args:
+        answer: what was answered for it; None where nothing was.
+    """
+    session = current()
+    if session is None or not is_setting(part) or part.__dict__["_label"] == COMPUTED:
+        return
+    keys, root = [], part
+    while root.__dict__["_of"] is not None:
+        keys.append(_key_of(root))
+        root = root.__dict__["_of"]
+    known = session.of(AbsentFiles).files
+    file = known.get(root.__dict__.get(_ROOT) or next(reversed(known), ""))
+    if file is None:
+        return
+    whole = tuple(one for one in reversed(keys) if one is not None)
+    if len(whole) < len(keys):
+        file.is_lost = file.is_lost or answer is not None
+    elif answer is not None:
+        file.values[whole] = answer
+    elif part.__dict__["_index"] is not None and whole not in file.values:
+        file.open.setdefault(whole, (name_of(part), part))
+
+
+def _key_of(part: Any) -> str | int | None:
+    """The key by which a part is taken of what holds it; None where it is none of a file's."""
+    label, index = part.__dict__["_label"], part.__dict__["_index"]
+    if isinstance(index, int):
+        return index if index >= 0 else None
+    return label if isinstance(label, str) and (label.isidentifier() or label.isdecimal()) else None
+
+
+def _told(path: str, file: AbsentFile) -> dict[str, Any] | None:
+    # What is taken as a whole and in parts is a mapping; what the program does without may be left out of it.
+    of_parts = {keys[:length] for keys in (*file.values, *file.open) for length in range(1, len(keys))}
+    lacks = [
+        name for keys, (name, part) in file.open.items()
+        if keys not in of_parts and keys not in file.values
+        and default_of(part) is None and not part.__dict__.get("_is_optional")
+    ]  # fmt: skip
+    if not file.values and lacks:
+        return None
+    fields = [{"keys": list(keys), "value": json.dumps(value)} for keys, value in file.values.items()]
+    fields += [{"keys": list(keys), "value": ""} for keys in of_parts if keys not in file.values]
+    kind = file.kind if not file.is_lost and _can_hold(file, of_parts) else ""
+    return {"path": path, "kind": kind, "fields": fields, "lacks": sorted(set(lacks))}
+
+
+def _can_hold(file: AbsentFile, of_parts: set[Keys]) -> bool:
+    """Whether a file of this kind can say what is answered."""
+    taken = {*file.values, *of_parts}
+    entries = [(keys, keys[-1]) for keys in taken if isinstance(keys[-1], int)]
+    has_gaps = any(number and (*keys[:-1], number - 1) not in taken for keys, number in entries)
+    if has_gaps or not of_parts.isdisjoint(file.values):
+        return False
+    if file.kind != "ini":
+        return True
+    is_flat = all(len(keys) == 2 for keys in file.values) and all(len(keys) == 1 for keys in of_parts)
+    return is_flat and not any(sign in str(value) for value in file.values.values() for sign in "%\n")

@@ -127,7 +127,7 @@ def bind_unseen(
             value = Unseen(is_asked=is_asked, dtype=type_said(statement))
             wants = held.__dict__.get("_wants") if isinstance(held, Unseen) else None
             value.__dict__["_wants"] = wants or wanted
-            value.__dict__["_is_settings"] = is_of_settings
+            settings.mark(value, is_one=is_of_settings)
             namespace[name] = value
             if name in made:
                 data.uncounted[name] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError
@@ -244,8 +245,14 @@ class Findings:
             first = (files or absent)[0]
             wanted = next((str(next(iter(one["params"].values()))) for one in (first, *absent) if one["params"]), "")
             at = {"cell": (first["cell"] or 0) + 1, "line": first["line"] or 0}
-            more = {"hides": 1} if hides and wanted else {"answered": 1} if files else {}
+            more = {"hides": 1} if hides and wanted else self._in_jobs(str(first["params"]["path"])) if files else {}
             self._session.note("data_absent", **at, wanted=wanted, **more)
+
+    def _in_jobs(self, path: str) -> dict[str, Any]:
+        """What a job has of answers for what stands in a file that is not here."""
+        told = self._session.of(settings.AbsentFiles).as_data()
+        given = next((one for one in told if one["kind"] and one["path"] == os.path.realpath(path)), None)
+        return {"answered": 1} if given is None else {"answered": 1, "given": 1, "lacks": ", ".join(given["lacks"])}
 
     @property
     def trains(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...session import current
-from ...undecided import chosen, made_up, variants
+from ...undecided import chosen, made_up, settings, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
 from ...undecided.needs import NeededError
 from ...undecided.rows import unset
@@ -98,7 +98,8 @@ def opened(make: Callable[[], Any], absorbs: Callable[[BaseException], bool]) ->
 
 def _unknown(value: Unseen, problem: BaseException) -> Unseen:
     """What stands for what an error kept from being made, with the setting for want of which it was."""
-    value.__dict__.update(_wants=chosen.wanted(problem), _is_settings=absorbing.is_of_settings(problem))
+    value.__dict__["_wants"] = chosen.wanted(problem)
+    settings.mark(value, is_one=absorbing.is_of_settings(problem))
     return value
 
 

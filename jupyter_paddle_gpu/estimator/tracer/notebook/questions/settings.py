@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from ...undecided.settings import opened as opened_absent
 from .samples import sampled
 
 SUFFIXES = (".json", ".yml", ".yaml", ".toml", ".ini", ".cfg")
@@ -74,8 +75,12 @@ class SettingsFiles:
                 return before(file, mode, *given, **named)
             text = texts.get(path)
             if text is None:
-                with before(file, "rb") as whole:
-                    text = whole.read(MOST_BYTES + 1)
+                try:
+                    with before(file, "rb") as whole:
+                        text = whole.read(MOST_BYTES + 1)
+                except FileNotFoundError:
+                    opened_absent(path)
+                    raise
                 if len(text) > MOST_BYTES:
                     return before(file, mode, *given, **named)
                 self.read[path] = text

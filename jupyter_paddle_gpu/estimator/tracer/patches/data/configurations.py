@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ...session import Session
+from ...undecided import settings
 from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.asking import settings_of
 from ...undecided.running_code import frames
 from ..patch import Patch
 
@@ -76,7 +76,7 @@ def _of_settings(session: Session, parser: Any, path: str, keys: tuple[Any, ...]
     """A section of a file that is not here, or what is asked of one."""
     held, data = vars(parser), session.of(AbsentData)
     if _SETTINGS not in held:
-        held[_SETTINGS] = settings_of(Unseen(name=_name(data, parser, path)))
+        held[_SETTINGS] = settings.mark(Unseen(name=_name(data, parser, path)), path=path, kind="ini")
         if data.missed is not None:
             data.missed(path)
     found = held[_SETTINGS]
