@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import ast
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from .syntax import nodes, parsed
@@ -68,6 +68,17 @@ def of_command_line(sources: Iterable[str], given: argparse.Namespace | None) ->
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Call)
         and str(getattr(node.value.func, "attr", getattr(node.value.func, "id", ""))).endswith("parse_args")
+    }
+
+
+def without(known: Mapping[str, Any], asked: Collection[str]) -> dict[str, Any]:
+    """What is known but for what is asked for, also among the arguments of a command line."""
+    return {
+        name: argparse.Namespace(**{part: one for part, one in vars(value).items() if part not in asked})
+        if isinstance(value, argparse.Namespace)
+        else value
+        for name, value in known.items()
+        if name not in asked
     }
 
 

@@ -23,7 +23,7 @@ from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
-from ..dead import of_command_line, settled
+from ..dead import of_command_line, settled, without
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
@@ -167,19 +167,18 @@ class Findings:
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
         for."""
-        question = self._question(cell, problem, "", {})
+        question, parsers = self._question(cell, problem, "", {}), self._session.of(outside.Parsers)
         found = [
             *(("environment", "environment_missing", name)
               for name in outside.environment_of(problem, cell["source"], question["line"])),
-            *(("value", "argument_missing", name) for name in outside.arguments_of(problem)),
+            *(("value", "argument_missing", name) for name in outside.arguments_of(problem, parsers)),
         ]  # fmt: skip
         if outside.awaits_input(problem):
             found.append(("value", "input_missing", question["name"] or outside.INPUT))
         statement = outside.failing(problem, cell["source"], question["line"])
-        parser = self._session.of(outside.Parsers).last
         for kind, why, name in found:
             candidates = (
-                outer.arguments(name, parser, self.sources) if why == "argument_missing"
+                outer.arguments(name, parsers.last, self.sources) if why == "argument_missing"
                 else outer.environment(name, statement, self.sources) if kind == "environment"
                 else outer.typed(name, statement, self.sources)
             )  # fmt: skip
@@ -265,7 +264,8 @@ class Findings:
             return False
         given = of_command_line(self.sources, self._session.of(outside.Parsers).given)
         known = settled(self.sources, {**given, **self._data.answers, **_known(self._data.namespace)})
-        return trains(reached(cells, beside, known, self._imported), self._sites)
+        asked = [one["name"] for one in self.questions if one["why"] == "argument_missing"]
+        return trains(reached(cells, beside, without(known, asked), self._imported), self._sites)
 
     @property
     def lacks_its_library(self) -> bool:

@@ -5,6 +5,7 @@ Each is a question by its own name; the answer takes its place here as it does i
 
 from __future__ import annotations
 
+import argparse
 import ast
 import io
 import linecache
@@ -13,7 +14,7 @@ import re
 import sys
 from argparse import ArgumentError, ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -95,19 +96,20 @@ def failing(problem: BaseException, source: str, line: int) -> str:
     return statement(source, line)
 
 
-def arguments_of(problem: BaseException) -> list[str]:
+def arguments_of(problem: BaseException, parsers: Parsers) -> list[str]:
     """The arguments of a command line that the program cannot do without and that were not given, by the names that it
     has for them."""
-    if not isinstance(problem, SystemExit):
-        return list(_left_out(problem))
-    step = problem.__traceback__
-    while step is not None:
-        message = step.tb_frame.f_locals.get("message")
-        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
-            _, found, names = message.partition("required: ")
-            return [destination(name.split("/")[-1]) for name in names.split(", ")] if found else []
-        step = step.tb_next
-    return []
+    if isinstance(problem, SystemExit):
+        step = problem.__traceback__
+        while step is not None:
+            message = step.tb_frame.f_locals.get("message")
+            if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
+                _, found, names = message.partition("required: ")
+                if found:
+                    return [destination(name.split("/")[-1]) for name in names.split(", ")]
+                break
+            step = step.tb_next
+    return list(_left_out(problem)) or list(_refused_without(problem, parsers))
 
 
 def usage_of(problem: BaseException) -> ArgumentError | None:
@@ -134,6 +136,78 @@ def _left_out(problem: BaseException) -> Iterator[str]:
                     if getattr(names[name], attr, "") is None:
                         yield attr
         step = step.tb_next
+
+
+def _refused_without(problem: BaseException, parsers: Parsers) -> Iterator[str]:
+    """The arguments for want of which the program ends itself: `if not args.data: parser.error(...)`,
+    `assert args.width`, `if data is None: raise ValueError(...)`."""
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename != argparse.__file__:
+            steps.append(step)
+        step = step.tb_next
+    if not steps or parsers.given is None or parsers.last is None:
+        return
+    frame, line = steps[-1].tb_frame, steps[-1].tb_lineno
+    defaults = {action.dest: action.default for action in parsers.last._actions}
+    given = vars(parsers.given)
+    absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
+    for test, holds in _reasons("".join(linecache.getlines(frame.f_code.co_filename)), line):
+        if wanted := list(_wanted(test, holds, absent, {**frame.f_globals, **frame.f_locals})):
+            yield from dict.fromkeys(wanted)
+            return
+
+
+def _reasons(source: str, line: int) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions under which a program ends itself at a line, the innermost first, and whether they hold then."""
+    around = [
+        one for one in nodes(source) if getattr(one, "lineno", line + 1) <= line <= (getattr(one, "end_lineno", 0))
+    ]
+    here = [one for one in around if isinstance(one, ast.stmt)]
+    ends = max(here, key=lambda one: (one.lineno, one.col_offset), default=None)
+    match ends:
+        case ast.Assert(test=test):
+            yield test, False
+        case (
+            ast.Raise()
+            | ast.Expr(
+                value=ast.Call(func=ast.Name(id="exit" | "quit") | ast.Attribute(attr="exit" | "error" | "_exit"))
+            )
+        ):
+            functions = [one.lineno for one in here if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+            choices = [one for one in here if isinstance(one, ast.If) and one.lineno >= max(functions, default=0)]
+            for one in sorted(choices, key=lambda one: (-one.lineno, -one.col_offset)):
+                yield one.test, any(part.lineno <= line <= (part.end_lineno or 0) for part in one.body)
+
+
+def _wanted(test: ast.expr, holds: bool, absent: set[str], names: dict[str, Any]) -> Iterator[str]:
+    """Of arguments that were left out those which would have to be given so that a condition is otherwise."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _wanted(inner, not holds, absent, names)
+        case ast.BoolOp(op=op, values=values):
+            parts = [list(_wanted(one, holds, absent, names)) for one in values if _is(one, names) is holds]
+            if isinstance(op, ast.Or) is holds:  # each of them alone is reason enough
+                yield from (name for part in parts for name in part)
+            elif all(parts):  # one of them given is enough: rather that of a training
+                yield from min(parts, key=lambda part: not any("train" in name for name in part), default=[])
+        case _:
+            for node in ast.walk(test):
+                match node:
+                    case (
+                        ast.Attribute(attr=name)
+                        | ast.Name(id=name)
+                        | ast.Subscript(slice=ast.Constant(value=str() as name))
+                    ):
+                        if name in absent and not _is(node, names):
+                            yield name
+
+
+def _is(node: ast.AST, names: dict[str, Any]) -> bool:
+    """What a condition says where the program ended, as far as that can be asked; else that it held."""
+    with suppress(Exception):  # what a program's own objects answer
+        return bool(eval(compile(ast.Expression(node), "<condition>", "eval"), names))
+    return True
 
 
 def behind_exit(problem: BaseException) -> Exception | None:

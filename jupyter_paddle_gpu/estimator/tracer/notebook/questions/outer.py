@@ -42,8 +42,8 @@ def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) 
     """
     known = documented.arguments(name, parser)
     action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
-    if action is not None and action.choices:
-        return known
+    if action is not None and (action.choices or action.nargs == 0):  # of a flag what it is where it is given
+        return known if action.choices else [(action.const if action.const is not None else True, CODE)]
     said = [(value, CODE) for value in (*by_code(name, sources), *_by_help(action))]
     number = getattr(getattr(action, "type", None), "__name__", "")
     return _each([*known, *said, (_neutral(name, number), ANY)])

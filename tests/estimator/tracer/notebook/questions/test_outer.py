@@ -14,6 +14,13 @@ for step in range(6):
     optimizer.step()
     optimizer.clear_grad()
 """
+OPTIONAL = """
+import argparse, sys, paddle
+parser = argparse.ArgumentParser()
+parser.add_argument({declared})
+parser.add_argument("--other", default=None)
+args = parser.parse_args([])
+"""
 NET = "net = paddle.nn.Linear(4, 2)\nbatch = 8\n" + STEPS
 ARGUMENT = """
 import argparse, paddle
@@ -52,6 +59,23 @@ batch = 8
     "int(os.environ['ROW_BATCH'])\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
     "an input": "import paddle\nkind = input('kind? ')\nif kind not in ('narrow', 'wide'):\n    raise SystemExit(2)\n"
     + NET,
+    "a raise": OPTIONAL.format(declared="'--batch', type=int")
+    + "if args.batch is None:\n    raise ValueError('no batch')\n"
+    + NET.replace("= 8", "= args.batch"),
+    "an error of the parser": OPTIONAL.format(declared="'--data_dir', default=''")
+    + "if not args.data_dir:\n    parser.error('no folder')\n" + NET,
+    "an assertion in a function": OPTIONAL.format(declared="'--width', type=int")
+    + "def made(width):\n    assert width is not None\n    return paddle.nn.Linear(4, width)\n"
+    + NET.replace("paddle.nn.Linear(4, 2)", "made(args.width)"),
+    "an exit": OPTIONAL.format(declared="'--run_name'")
+    + "if args.run_name is None:\n    print('no name')\n    sys.exit(1)\n" + NET,
+    "one of several": OPTIONAL.format(declared="'--kind'")
+    + "if args.kind == 'wide':\n    width = 200\nelif args.kind == 'narrow':\n    width = 2\nelse:\n"
+    + "    raise ValueError(args.kind)\n" + NET.replace("(4, 2)", "(4, width)"),
+    "one of two flags": OPTIONAL.format(declared="'--do_train', action='store_true'")
+    + "parser.add_argument('--do_eval', action='store_true')\nargs = parser.parse_args([])\n"
+    + "if not (args.do_eval or args.do_train):\n    raise ValueError('neither')\nif args.do_train:\n    "
+    + NET.strip().replace("\n", "\n    "),
     "a class that nobody has": ARGUMENT.format(declared="'--kind'") + "net = eval('Net' + args.kind)(4, 2)\n" + NET,
 }  # fmt: skip
 EXPECTED = {
@@ -65,20 +89,43 @@ EXPECTED = {
     "a variable": ("ROW_BATCH", "32", "any"),
     "a variable beside others": ("ROW_BATCH", "32", "any"),
     "an input": ("kind", "narrow", "code"),
+    "a raise": ("batch", 32, "any"),
+    "an error of the parser": ("data_dir", "data", "any"),
+    "an assertion in a function": ("width", 256, "any"),
+    "an exit": ("run_name", "run_name", "any"),
+    "one of several": ("kind", "wide", "code"),
+    "one of two flags": ("do_train", True, "code"),
 }
+OWN = ("a default", "another reason", "a name")
+OWN_FAULTS = {
+    "a default": OPTIONAL.format(declared="'--kind', default='wide'")
+    + "if args.kind == 'wide':\n    raise ValueError('it')\n",
+    "another reason": OPTIONAL.format(declared="'--kind'") + "if args.kind is None and len([1]) or args.other == 3:\n"
+    "    kind = 1\nif kind == 1 or args.kind == 'wide':\n    raise ValueError('it')\n",
+    "a name": "import paddle\nkind = None\nif kind is None:\n    raise ValueError('it')\n",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def asked(run_child):
     """With the last program also as it goes on with what is suggested for it."""
     absent = "a class that nobody has"
-    return run_child("trace", {**PROGRAMS, "answered": PROGRAMS[absent]}, {"answered": {"answers": {"kind": "kind"}}})
+    return run_child(
+        "trace",
+        {**PROGRAMS, **{name: source + NET for name, source in OWN_FAULTS.items()}, "answered": PROGRAMS[absent]},
+        {"answered": {"answers": {"kind": "kind"}}},
+    )
 
 
 @pytest.mark.parametrize("program", EXPECTED)
 def test_an_outer_value_is_suggested_with_its_reason(asked, program):
     (question,) = asked[program]["questions"]
     assert (question["name"], question["suggestion"], question["params"]["source"]) == EXPECTED[program]
+
+
+def test_what_the_program_refuses_by_itself_is_no_question(asked):
+    """Its own default, another reason beside what was left out, and a name of its own with no argument."""
+    assert [asked[name]["stop"]["error"] for name in OWN] == ["ValueError: it", "ValueError: it", "ValueError: it"]
 
 
 def test_what_the_program_cannot_take_stops_it(asked):
