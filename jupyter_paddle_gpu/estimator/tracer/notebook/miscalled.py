@@ -1,4 +1,5 @@
-"""Functions that are called with other arguments than they have, whatever the data is."""
+"""Functions that are called with other arguments than they have, and arguments of a command line that no parser knows,
+whatever the data is."""
 
 from __future__ import annotations
 
@@ -6,9 +7,13 @@ import ast
 import linecache
 import re
 import traceback
+from argparse import Namespace
 from types import FrameType
 
 from .. import call_stack
+from ..patches.absent_modules import AbsentModules
+from ..session import current
+from ..undecided.absent_data import AbsentData
 from .syntax import parsed
 
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
@@ -49,6 +54,25 @@ def is_of_program(problem: BaseException) -> bool:
         if held is not None and hasattr(held, "__module__") and call_stack.is_own(held):
             return True
     return False
+
+
+_MADE_AT_RUN_TIME = re.compile(
+    r"\b(setattr|vars)\(|__dict__|\bnamespace=|\b(Namespace|set_defaults)\(\s*\*\*|"
+    r"\badd_argument\(\s*(?!['\"][\w-]+['\"]\s*[,)])"
+)
+"""Code that may give the arguments of a command line names which stand nowhere."""
+
+
+def is_undeclared(problem: BaseException) -> bool:
+    """Whether the arguments of a command line are asked for one that the program gives them nowhere
+    (`args.widht`)."""
+    session = current()
+    if not isinstance(problem, AttributeError) or type(problem.obj) is not Namespace or session is None:
+        return False
+    code, name = session.of(AbsentData).code, re.escape(problem.name).replace("_", "[_-]")
+    is_given = re.search(rf"['\"]-*{name}['\"]|\.{name}\s*=(?!=)|\b(Namespace|set_defaults)\([^)]*\b{name}\s*=", code)
+    is_handed_out = session.of(AbsentModules).has_arguments
+    return not (is_given or is_handed_out or _MADE_AT_RUN_TIME.search(code))
 
 
 _OF_NUMBERS = tuple(

@@ -11,6 +11,7 @@ import ast
 import dis
 import re
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError
 from types import FrameType
@@ -33,6 +34,7 @@ _WATCHES = frozenset((
 _TRAINS = re.compile(r"(?i)train|fit")
 _IS_A_TRAINING = re.compile(r"(?i)^(run_|start_|do_)?train(ing|_(model|net|network|loop|all))?$")
 """Names of what trains whatever it is given: no `train_test_split`, no `fit` of a scaler."""
+_ARGUMENTS = (ArgumentParser, Namespace)
 _FRAMEWORK = frozenset(("paddle", "torch", "tensorflow"))
 """Modules that compute what is trained: nothing of them is passed by."""
 
@@ -69,9 +71,10 @@ class AbsentModule:
         if self._module.partition(".")[0] in _PROGRESS:
             return AbsentModule(self._module, _items(args, kwargs))
         given = [*args, *kwargs.values()]
-        session = current()
-        if session is not None and _may_train(self._name, given):
-            session.of(AbsentModules).trains = True
+        if (session := current()) is not None:
+            absent = session.of(AbsentModules)
+            absent.trains = absent.trains or _may_train(self._name, given)
+            absent.has_arguments = absent.has_arguments or any(isinstance(one, _ARGUMENTS) for one in given)
         return AbsentModule(self._module, is_made_of_model=_is_of_model(given))
 
     def __iter__(self) -> Iterator[Any]:
@@ -244,11 +247,12 @@ class AbsentModules:
         parts: of each what was imported of it (`models.unet` of `models`): of a program's own, its files.
         is_starred: whether names of one of them were imported that nobody can list.
         trains: whether one of them was handed what it may have trained.
+        has_arguments: whether one of them was handed those of a command line, or their parser, to which it may add.
         wanted: those of which a number or a part of one was taken.
     """
 
     def __init__(self) -> None:
-        self.trains = False
+        self.trains = self.has_arguments = False
         self.wanted: set[str] = set()
         self.modules: dict[str, tuple[int, int] | None] = {}
         self.parts: dict[str, dict[str, None]] = {}

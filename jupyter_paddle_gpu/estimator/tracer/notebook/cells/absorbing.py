@@ -28,7 +28,7 @@ from ...undecided import chosen, settings, variants
 from ...undecided.absent_data import Unseen
 from ...undecided.needs import CHOSEN, BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
-from ..miscalled import is_of_program
+from ..miscalled import is_of_program, is_undeclared
 from ..questions.wording import refused
 from ..removed import is_removed
 from ..sites import STEPS, name_of
@@ -44,15 +44,15 @@ _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, StaticGraphEr
 
 def is_of_data(problem: BaseException) -> bool:
     """Whether data that is not here keeps the program from going on."""
-    if isinstance(problem, _MISSING):
-        return True
-    if absent_path(problem) is not None:
+    if isinstance(problem, _MISSING) or absent_path(problem) is not None:
         return True
     if isinstance(problem, AbsentModuleError):  # what a layer is made of is no data
         return not any(file.startswith(call_stack.PADDLE) for file in files(problem.__traceback__))
     if refused(problem) is not None:
         return True
-    if not isinstance(problem, Exception) or is_of_types(problem) or is_removed(problem) or is_of_program(problem):
+    if not isinstance(problem, Exception) or is_of_types(problem) or is_removed(problem):
+        return False
+    if is_of_program(problem) or is_undeclared(problem):
         return False
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 

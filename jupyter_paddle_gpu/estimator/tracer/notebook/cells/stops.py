@@ -28,7 +28,7 @@ from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
-from ..miscalled import is_handed_on, is_miscalled, is_of_constants
+from ..miscalled import is_handed_on, is_miscalled, is_of_constants, is_undeclared
 from ..questions import wording
 from ..questions.wording import said
 from ..removed import is_removed
@@ -129,7 +129,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
-    if is_of_shell(problem) or is_of_constants(problem):
+    if is_of_shell(problem) or is_of_constants(problem) or is_undeclared(problem):
         return True
     if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
         return not any(mark in str(problem) for mark in "${")

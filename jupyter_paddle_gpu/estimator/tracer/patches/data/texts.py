@@ -210,6 +210,12 @@ def _made(row: Texts, split: str, vocab_info: Any = None) -> MapDataset:
     return found
 
 
+def _refused(message: str) -> ValueError:
+    """What the library raises for a name that it does not have, wherever it runs."""
+    problem, session = ValueError(message), current()
+    return problem if session is None else session.refused(problem)
+
+
 def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
     """What `load_dataset` gives; None for a name that is not in the table.
 
@@ -223,14 +229,14 @@ def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
         row = of_all
         if part not in row.languages:
             message = f"Name parameter should be specified. Can be one of {[*row.languages, 'all_languages']}. "
-            raise ValueError(message)
+            raise _refused(message)
     session = current()
     if row is None or session is None:
         return None
     asked = [splits] if isinstance(splits, str) else list(splits or row.splits)
     if wrong := [one for one in asked if one not in row.splits]:
         message = f'Invalid split "{wrong[0]}". Should be one of {list(row.splits)}.'
-        raise ValueError(message)
+        raise _refused(message)
     told = f"{known} ({part})" if part else known
     session.note("dataset_stand_in", name=told)
     session.note("text_length_assumed" if LENGTH in row.assumed else "text_length_mean", name=told, length=row.length)

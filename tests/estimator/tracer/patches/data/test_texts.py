@@ -85,6 +85,8 @@ def traced(run_child):
     sources["vocabularies"] = sources["iwslt15"].replace(
         "counts = len(train), len(dev)\n", vocabularies + "counts = 0, sum(sizes)\n"
     )
+    sources["no such split"] = sources["squad"].replace("train_v1", "train")
+    sources["no such language"] = sources["xnli"].replace("'xnli', 'zh'", "'xnli', 'zz'")
     return run_child("trace", sources)
 
 
@@ -116,6 +118,12 @@ def test_whether_a_length_is_published_or_assumed_is_told(traced):
     assert "text_length_mean" in traced["chnsenticorp"]["notes"]
     assert "text_length_assumed" in traced["dureader_robust"]["notes"]
     assert "text_length_mean" not in traced["dureader_robust"]["notes"]
+
+
+def test_a_split_or_a_language_that_there_is_not_is_refused_in_the_librarys_words(traced):
+    ends = [traced[name]["stop"]["error"] for name in ("no such split", "no such language")]
+    assert ends[0].startswith("ValueError: Invalid split \"train\". Should be one of ['train_v1',")
+    assert ends[1].startswith("ValueError: Name parameter should be specified. Can be one of ['ar',")
 
 
 def test_xnli_has_all_languages_where_none_is_asked_for(traced):
