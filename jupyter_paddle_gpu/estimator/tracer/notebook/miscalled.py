@@ -69,7 +69,7 @@ def is_undeclared(problem: BaseException) -> bool:
     session = current()
     if not isinstance(problem, AttributeError) or type(problem.obj) is not Namespace or session is None:
         return False
-    code, name = session.of(AbsentData).code, re.escape(problem.name).replace("_", "[_-]")
+    code, name = session.of(AbsentData).code, re.escape(str(problem.name)).replace("_", "[_-]")
     is_given = re.search(rf"['\"]-*{name}['\"]|\.{name}\s*=(?!=)|\b(Namespace|set_defaults)\([^)]*\b{name}\s*=", code)
     is_handed_out = session.of(AbsentModules).has_arguments
     return not (is_given or is_handed_out or _MADE_AT_RUN_TIME.search(code))

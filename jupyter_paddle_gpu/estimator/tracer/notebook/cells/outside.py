@@ -203,7 +203,7 @@ def _wanted(test: ast.expr, holds: bool, absent: set[str], names: dict[str, Any]
                             yield name
 
 
-def _is(node: ast.AST, names: dict[str, Any]) -> bool:
+def _is(node: ast.expr, names: dict[str, Any]) -> bool:
     """What a condition says where the program ended, as far as that can be asked; else that it held."""
     with suppress(Exception):  # what a program's own objects answer
         return bool(eval(compile(ast.Expression(node), "<condition>", "eval"), names))
