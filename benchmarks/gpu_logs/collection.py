@@ -30,9 +30,11 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         hindered: why it is not rebuilt; of those with no variant.
+        blind: found when all rules were written, and estimated once.
     """
 
     hindered: str = ""
+    blind: bool = False
 
     @property
     def name(self) -> str:
@@ -52,8 +54,11 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
         return 2 * int(hashlib.sha256(self.log.encode()).hexdigest()[0], 16)
 
     @property
-    def half(self) -> Literal["rules", "held back"]:
-        """A number that four divides may be looked at while rules are written; one that leaves two is held back."""
+    def half(self) -> Literal["rules", "held back", "blind"]:
+        """A number that four divides may be looked at while rules are written; one that leaves two is held back; what
+        was found behind all rules is a blind test, whatever its number."""
+        if self.blind:
+            return "blind"
         return "rules" if self.number % 4 == 0 else "held back"
 
 

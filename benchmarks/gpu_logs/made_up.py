@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from .made_up_lines import OF_2024, OF_THE_END_OF_2024, OF_TODAY, with_lines
 from .made_up_texts import UTTERANCES, masked, tokens
 from .older import KINDS, RENAMED, SCORES, TODAYS_ADAMW
 
@@ -75,6 +76,7 @@ def texts(root: Path) -> None:
         for part in ("train", "val"):
             (folder / f"{part}_{name}.txt").write_text(row * PICTURES)
     letters(root)
+    with_lines(root, OF_TODAY)
 
 
 def letters(root: Path) -> None:
@@ -307,7 +309,10 @@ def set_hyrbid_parallel_seed(*args, **kwargs):
 MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
     "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
-    "Paddle3D": scenes, "PaddleOCR": texts, "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
+    "Paddle3D": scenes, "PaddleOCR": texts,
+    "PaddleOCR-2024": lambda root: with_lines(root, OF_2024),
+    "PaddleOCR-2025": lambda root: with_lines(root, OF_THE_END_OF_2024),
+    "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 
 if __name__ == "__main__":

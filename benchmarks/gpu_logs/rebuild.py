@@ -2,7 +2,7 @@
 
 `python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories, with the data
 of `made_up`, and estimates every variant of each record of the half that may be looked at; `--half "held back"` is for
-the end, when the rules are written; `--only WORD` keeps threads whose name has that word. `results/gpu_logs.json` has
+the end, when the rules are written, `--half blind` for what was found behind them; `--only WORD` keeps threads whose name has that word. `results/gpu_logs.json` has
 every row of both halves, kept as soon as its record is done; `chart` draws them.
 """
 
@@ -173,7 +173,7 @@ def main() -> None:
     """Rebuild one half and print its table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gpu_logs.rebuild", description=__doc__)
     parser.add_argument("clones", type=Path)
-    parser.add_argument("--half", default="rules", choices=["rules", "held back"])
+    parser.add_argument("--half", default="rules", choices=["rules", "held back", "blind"])
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     logs = [log for log in read() if log.half == asked.half and asked.only in log.name]
