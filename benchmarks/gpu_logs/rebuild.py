@@ -2,8 +2,9 @@
 
 `python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories, with the data
 of `made_up`, and estimates every variant of each record of the half that may be looked at; `--half "held back"` is for
-the end, when the rules are written, `--half blind` for what was found behind them; `--only WORD` keeps threads whose name has that word. `results/gpu_logs.json` has
-every row of both halves, kept as soon as its record is done; `chart` draws them.
+the end, when the rules are written, `--half blind` for what was found behind them; `--only WORD` keeps threads whose
+name has that word. `results/gpu_logs.json` has every row of all halves, kept as soon as its record is done; `chart`
+draws them.
 """
 
 from __future__ import annotations

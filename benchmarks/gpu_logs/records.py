@@ -25,7 +25,8 @@ estimate of each reading beside what was logged.
 `python -m benchmarks.gpu_logs.records` writes it.
 
 Grades: `complete` where nothing had to be assumed, `partial` where something is not told, `assumed` where most is.
-Halves: `seen` while rules were written, or `held back` ([which](gpu-logs.md#which-half-was-held-back)).
+Halves: `seen` while rules were written, or `held back` ([which](gpu-logs.md#which-half-was-held-back)); `blind` is what
+was found when all rules were written.
 Figures are MiB; a dash says that the thread or file does not tell.
 """
 COLUMNS = (

@@ -40,8 +40,8 @@ def summed_up(half: str) -> tuple[int, float, float]:
 
 @dataclass(frozen=True)
 class Reached:
-    """What was asked of the logs that were held back, and how far it goes. Of a log that may be read in several ways
-    the first one counts, its likeliest.
+    """What was asked of the logs that nobody had looked at, and how far it goes. Of a log that may be read in several
+    ways the first one counts, its likeliest.
 
     Attributes:
         errors: sizes of the errors of `allocated`, the least first.
@@ -62,11 +62,11 @@ class Reached:
         return self.errors[math.ceil(0.9 * len(self.errors)) - 1]
 
 
-def reached(*, assumed: bool) -> Reached:
-    """Of the logs that were held back, a trainer's own tests left out; those alone of which nothing had to be assumed,
-    or all."""
+def reached(*, assumed: bool, half: str = "held back") -> Reached:
+    """Of the logs that were held back, or those of the blind test; a trainer's own tests left out. Those alone of which
+    nothing had to be assumed, or all."""
     first = {row["thread"]: row for row in reversed(kept()) if not row["thread"].startswith(OF_TESTS)}
-    rows = [row for row in first.values() if row["half"] == "held back" and (assumed or not row["assumes"])]
+    rows = [row for row in first.values() if row["half"] == half and (assumed or not row["assumes"])]
     held = [row["reserved_inside"] for row in rows if row["reserved_inside"] is not None]
     errors = sorted(abs(row["error"]) for row in rows if row["error"] is not None)
     return Reached(tuple(errors), (sum(held), len(held)))
@@ -98,9 +98,10 @@ def main() -> None:
             print(f"{row['thread']} | {row['half']} | {row['assumes']} | {driver(row)}")
     for half in ("rules", "held back"):
         print(half, *summed_up(half))
-    for assumed in (False, True):
-        found = reached(assumed=assumed)
-        print(f"held back, assumed: {assumed}", len(found.errors), found.middle, found.most, found.inside)
+    for half in ("held back", "blind"):
+        for assumed in (False, True):
+            found = reached(assumed=assumed, half=half)
+            print(f"{half}, assumed: {assumed}", len(found.errors), found.middle, found.most, found.inside)
 
 
 if __name__ == "__main__":
