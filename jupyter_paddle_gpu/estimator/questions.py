@@ -75,6 +75,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is given in the job too.",
         ),
         Message(
+            code="place_missing",
+            text="The script reads argument {place} of its command line, which it was not given.",
+            hint="Give its value: it is given in the job too.",
+        ),
+        Message(
             code="argument_absent",
             text="“{path}”, which the argument {name} names, is not here.",
             hint="Give the file that it is to name: it is given in the job too.",

@@ -164,6 +164,16 @@ def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> 
     assert run.stream(0) == "64 a.csv 5 3\n", run.log
 
 
+def test_answers_stand_behind_what_a_script_was_given(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import sys\nsys.argv = ['train.py', 'rows.csv']",
+        "print(sys.argv, len(sys.argv))",
+        sets={"argv_1": "not.csv", "argv_2": 64, "argv_4": "beyond"},
+        shell=shell,
+    )
+    assert run.stream(1) == "['train.py', 'rows.csv', '64'] 3\n", run.log
+
+
 def test_what_a_name_is_made_of_is_made_of_what_would_be_typed(execute: Execute, shell: str) -> None:
     run = execute(
         "width = int(input('width? ')) * 2\nname: str = input('name? ').strip()\nprint([width, name])",

@@ -179,6 +179,16 @@ class Outside(ast.NodeTransformer):
             self._argument(node)
         return node
 
+    def visit_Assign(self, node: ast.Assign) -> Any:
+        """`sys.argv = ["train.py"]`, with which a script begins: the answers for `argv_1` and on stand behind it."""
+        self.generic_visit(node)
+        target, words = node.targets[0], node.value
+        is_argv = isinstance(target, ast.Attribute) and target.attr == "argv" and isinstance(words, ast.List)
+        while is_argv and "argv_%d" % len(words.elts) in self._values:  # type: ignore[attr-defined]
+            text = str(self._values["argv_%d" % len(words.elts)])  # type: ignore[attr-defined]
+            words.elts.append(ast.copy_location(ast.Constant(value=text, kind=None), node))  # type: ignore[attr-defined]
+        return node
+
     def _path(self, node: ast.expr, called: str) -> ast.expr:
         """The answer for a path that stands in the call: `train_csv` is the one for `data/train.csv`."""
         text = node.value if isinstance(node, ast.Constant) else None

@@ -172,6 +172,7 @@ class Findings:
             *(("environment", "environment_missing", name)
               for name in outside.environment_of(problem, cell["source"], question["line"])),
             *(("value", "argument_missing", name) for name in outside.arguments_of(problem, parsers)),
+            *(("value", "place_missing", name) for name in self._places_of(problem)),
         ]  # fmt: skip
         if outside.awaits_input(problem):
             found.append(("value", "input_missing", question["name"] or outside.INPUT))
@@ -179,11 +180,19 @@ class Findings:
         for kind, why, name in found:
             candidates = (
                 outer.arguments(name, parsers.last, self.sources) if why == "argument_missing"
+                else outer.places(int(name.removeprefix(outside.PLACE)), self.sources) if why == "place_missing"
                 else outer.environment(name, statement, self.sources) if kind == "environment"
                 else outer.typed(name, statement, self.sources)
             )  # fmt: skip
-            self.ask({**question, "kind": kind, "why": why, "name": name, "candidates": candidates})
+            params = {"place": name.removeprefix(outside.PLACE)} if why == "place_missing" else {}
+            own = {"name": name, "params": params, "candidates": candidates}
+            self.ask({**question, "kind": kind, "why": why, **own})
         return bool(found)
+
+    def _places_of(self, problem: BaseException) -> list[str]:
+        """Those of a script that is submitted as one; a command that starts a program says itself what it gives."""
+        is_script = any("\nsys.argv = [" in source for source in self.sources)
+        return outside.places_of(problem) if is_script and self._command is None else []
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
         if isinstance(problem, AbsentConfigurationError):

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any
 
 from ...session import Session
@@ -25,6 +25,9 @@ from ..syntax import nodes
 
 INPUT = "input"
 """The name that an `input()` is answered by where the notebook gives what it returns none."""
+PLACE = "argv_"
+"""How the name begins that an argument of a script is answered by which it reads by its place."""
+_MOST_PLACES = 9
 _READS = frozenset(("getenv", "get", "pop"))
 _SAID = 2000
 """Characters that are kept of what a program says; of a line that is told, a tenth."""
@@ -122,6 +125,67 @@ def usage_of(problem: BaseException) -> ArgumentError | None:
             return ArgumentError(None, message).with_traceback(problem.__traceback__)
         step = step.tb_next
     return None
+
+
+def places_of(problem: BaseException) -> list[str]:
+    """The arguments that a script reads by their places in `sys.argv`, or says that it cannot do without
+    (`if len(sys.argv) < 3: sys.exit("usage: ...")`), and that were not given: `argv_1` is the first."""
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    for step in reversed(steps):
+        whole = nodes("".join(linecache.getlines(step.tb_frame.f_code.co_filename)))
+        wanted = max((_wanted(node, step.tb_lineno, problem) for node in whole), default=0)
+        if wanted > len(sys.argv):
+            return [f"{PLACE}{number}" for number in range(len(sys.argv), wanted)]
+    return []
+
+
+def _wanted(node: ast.AST, line: int, problem: BaseException) -> int:
+    """How many words `sys.argv` is to have for the statement at a line, or for that line not to be come to."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(place)), lineno=first, end_lineno=last):
+            is_here = isinstance(problem, IndexError) and first <= line <= (last or first)
+            return place + 1 if is_here and _is_words(value) else 0
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value, lineno=first, end_lineno=last):
+            is_here = isinstance(problem, ValueError) and first <= line <= (last or first)
+            is_rest = isinstance(value, ast.Subscript) and ast.unparse(value.slice) == "1:"
+            words = value.value if isinstance(value, ast.Subscript) and is_rest else value
+            return len(names) + is_rest if is_here and _is_words(words) else 0
+        case ast.If(test=test, body=body, orelse=other) if not isinstance(problem, (IndexError, ValueError)):
+            inside = [is_so for is_so, part in ((True, body), (False, other)) if _spans(part, line)]
+            return _least(test, not inside[0]) if inside else 0
+        case ast.Assert(test=test, lineno=first, end_lineno=last) if first <= line <= (last or first):
+            return _least(test, True)
+    return 0
+
+
+def _spans(part: list[ast.stmt], line: int) -> bool:
+    return bool(part) and part[0].lineno <= line <= (part[-1].end_lineno or line)
+
+
+def _is_words(node: ast.AST) -> bool:
+    return ast.unparse(node) in {"sys.argv", "argv"}
+
+
+def _least(test: ast.expr, ends: bool) -> int:
+    """The fewest words of `sys.argv` with which a test of their number comes out so; 0: it is of something else."""
+    counted = {id(one) for one in ast.walk(test) if isinstance(one, ast.Call) and ast.unparse(one.func) == "len"}
+    own = {name for one in ast.walk(test) if isinstance(one, ast.Name) and (name := one.id)}
+    if (
+        not counted
+        or not own <= {"len", "sys", "argv"}
+        or any(isinstance(one, ast.Call) and id(one) not in counted for one in ast.walk(test))
+    ):
+        return 0
+    code = compile(ast.Expression(test), "<test>", "eval")
+    for number in range(len(sys.argv) + 1, len(sys.argv) + _MOST_PLACES):
+        words = [*sys.argv, *[""] * (number - len(sys.argv))]
+        names = {"__builtins__": {"len": len}, "sys": SimpleNamespace(argv=words), "argv": words}
+        if bool(eval(code, names)) is ends:
+            return number
+    return 0
 
 
 def _left_out(problem: BaseException) -> Iterator[str]:
@@ -315,6 +379,14 @@ class OutsideAnswers(ast.NodeTransformer):
             return ast.copy_location(ast.Constant(str(self._answers[INPUT])), node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
             self._argument(node)
+        return node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:
+        """`sys.argv = ["train.py"]`, with which a script begins: what it was not given stands behind it."""
+        self.generic_visit(node)
+        if ast.unparse(node.targets[0]) == "sys.argv" and isinstance(words := node.value, ast.List):
+            while (answer := self._answers.get(f"{PLACE}{len(words.elts)}")) is not None:
+                words.elts.append(ast.copy_location(ast.Constant(str(answer)), node))
         return node
 
     def _argument(self, node: ast.Call) -> None:

@@ -102,7 +102,8 @@ class CellRun:
         """Answers that are values; the others describe data."""
         known = [*(cell["source"] for cell in cells), *(beside or {}).values()]
         own = outside.argument_names(known) if self._plain else ()
-        told = (Answers(self._plain, own), outside.OutsideAnswers(self._plain), paths.Paths(self._plain))
+        outer = outside.OutsideAnswers(Given(self._plain, self._asked))
+        told = (Answers(self._plain, own), outer, paths.Paths(self._plain))
         self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.sites = sites or Sites(cells)
         if absorbs:

@@ -22,6 +22,8 @@ _CONFIGURES = re.compile(
 _CONFIGURATIONS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
 _NONE = ("package.json", "package-lock.json", "tsconfig.json", "pyproject.toml", "environment.yml", "environment.yaml")
 """Files of those endings that configure something else."""
+_STARTED = r"python[\d.]*[ \t]+(?:\S*/)?"
+"""Before a script's name where Python runs it."""
 _MOST_FILES, _LARGEST, _MOST = 40, 200_000, 6
 
 
@@ -36,6 +38,14 @@ def arguments(name: str, parser: ArgumentParser | None) -> list[tuple[Any, str]]
         for value, source in _found(name, parser):
             found.setdefault(value, source)
     return list(found.items())
+
+
+def places(place: int) -> list[tuple[str, str]]:
+    """Values of the argument at a place of the command line, as documents show the program."""
+    with paused():
+        shown = [words[:place] for words in _commands(Path(sys.argv[0]).name, _STARTED) if place <= len(words)]
+    given = [words[-1] for words in shown if not any(word.startswith("-") for word in words)]
+    return [(value, DOCUMENTED) for value in dict.fromkeys(given) if _is_plain(value)][:_MOST]
 
 
 def in_place_of(path: str, parser: ArgumentParser | None) -> tuple[str, list[tuple[Any, str]]] | None:
@@ -105,7 +115,7 @@ def _after(name: str, words: list[str]) -> str | None:
 
 def _is_plain(value: Any) -> bool:
     """Whether it is no placeholder (`<path>`, `$DATA`, `/path/to/data`)."""
-    return not re.search(r"[<>${}*\[\]]|path[/_]to|your", str(value), re.IGNORECASE)
+    return not re.search(r"[<>${}*\[\]…]|^\.\.\.$|path[/_]to|your", str(value), re.IGNORECASE)
 
 
 def _is_there(value: Any) -> bool:
@@ -114,9 +124,13 @@ def _is_there(value: Any) -> bool:
     return False
 
 
-def _commands(script: str) -> Iterator[list[str]]:
-    """The words behind a script in the commands that documents beside it show."""
-    called = re.compile(rf"(?:^|[\s/`]){re.escape(script)}((?:[ \t]+[^\n`|;&>]+)?)")
+def _commands(script: str, before: str = r"(?:^|[\s/`])") -> Iterator[list[str]]:
+    """The words behind a script in the commands that documents beside it show.
+
+    Args:
+        before: what stands before its name, as a regular expression; without an option, prose may follow it.
+    """
+    called = re.compile(rf"{before}{re.escape(script)}((?:[ \t]+[^\n`|;&>]+)?)")
     for text in _texts():
         for found in called.finditer(re.sub(r"\\\s*\n", " ", text)):
             with suppress(ValueError):

@@ -12,6 +12,7 @@ import ast
 import re
 from argparse import Action, ArgumentParser
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -47,6 +48,47 @@ def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) 
     said = [(value, CODE) for value in (*by_code(name, sources), *_by_help(action))]
     number = getattr(getattr(action, "type", None), "__name__", "")
     return _each([*known, *said, (_neutral(name, number), ANY)])
+
+
+def places(place: int, sources: Iterable[str]) -> list[Candidate]:
+    """Values of an argument that a script reads by its place in `sys.argv`, as texts: what documents give there, and
+    what the name says that the code gives it."""
+    whole = [node for source in sources for node in nodes(source)]
+    name, number = "", ""
+    for node in whole:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=own)], value=value) if _is_read_at(place, value):
+                name, number = own, _converted(ast.unparse(value))
+            case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
+                at = place - (ast.unparse(value) in {"sys.argv[1:]", "argv[1:]"})
+                is_whole = ast.unparse(value) in {"sys.argv", "sys.argv[1:]", "argv", "argv[1:]"}
+                if is_whole and at < len(names) and isinstance(names[at], ast.Name):
+                    name = name_of(names[at])
+            case ast.Call(func=ast.Name(id=called), args=[*given]) if called not in _CONVERTS:
+                for at, one in enumerate(given):
+                    if _is_read_at(place, one):
+                        name, number = name or _parameter(called, at, whole), number or _converted(ast.unparse(one))
+    number = number or next((one for one in map(partial(_made_of, name), whole) if one), "")
+    said = [(value, CODE) for value in by_code(name, sources)] if name else []
+    return _texts([*documented.places(place), *said, (_neutral(name or str(place), number), ANY)])
+
+
+def _is_read_at(place: int, node: ast.AST) -> bool:
+    return any(ast.unparse(one) in {f"sys.argv[{place}]", f"argv[{place}]"} for one in ast.walk(node))
+
+
+def _parameter(called: str, at: int, whole: list[ast.AST]) -> str:
+    """What a function of the code calls its argument at a place."""
+    made = (node for node in whole if isinstance(node, ast.FunctionDef) and node.name == called)
+    return next((one.args.args[at].arg for one in made if at < len(one.args.args)), "")
+
+
+def _made_of(name: str, node: ast.AST) -> str:
+    """The number that the code makes of a name elsewhere: `int(batch)`."""
+    match node:
+        case ast.Call(func=ast.Name(id=kind), args=[ast.Name(id=own)]) if own == name and kind in _CONVERTS:
+            return kind
+    return ""
 
 
 def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:

@@ -78,6 +78,28 @@ batch = 8
     + NET.strip().replace("\n", "\n    "),
     "a class that nobody has": ARGUMENT.format(declared="'--kind'") + "net = eval('Net' + args.kind)(4, 2)\n" + NET,
 }  # fmt: skip
+SCRIPT = "# train.py as a script\nimport sys\n__file__ = '/srv/train.py'\nsys.argv = ['/srv/train.py']\n"
+LOOP = "import paddle\ndef train(batch):\n    net = paddle.nn.Linear(4, 2)\n" + "".join(
+    f"    {line}\n" for line in STEPS.strip().splitlines()
+)
+SCRIPTS = {
+    "an index": LOOP + "train(int(sys.argv[1]))\n",
+    "names side by side": LOOP + "from sys import argv\ndata, batch = argv[1:]\ntrain(int(batch))\n",
+    "a count": LOOP + "if len(sys.argv) < 2:\n    print('usage: train.py BATCH')\n    sys.exit(1)\n"
+    "batch = int(sys.argv[1])\ntrain(batch)\n",
+    "a count within a function": LOOP + "def usage():\n    sys.exit('usage: train.py DATA BATCH')\n"
+    "if not len(sys.argv) == 3: usage()\n_, data, batch = sys.argv\ntrain(int(batch))\n",
+    "an assertion": LOOP + "assert 2 <= len(sys.argv) <= 4, 'BATCH'\ntrain(int(sys.argv[1]))\n",
+    "another exit": LOOP + "if len(sys.argv) < 2 and len(LOOPS) > 1:\n    sys.exit(1)\ntrain(8)\n",
+    "a place of another list": LOOP + "train([8][1])\n",
+}
+ASKED = {
+    "an index": {"argv_1": "32"},
+    "names side by side": {"argv_1": "data", "argv_2": "32"},
+    "a count": {"argv_1": "32"},
+    "a count within a function": {"argv_1": "data", "argv_2": "32"},
+    "an assertion": {"argv_1": "32"},
+}
 EXPECTED = {
     "a comparison": ("model", "narrow", "code"),
     "a table": ("model", "first", "code"),
@@ -135,9 +157,37 @@ def test_what_the_program_cannot_take_stops_it(asked):
     assert asked["answered"]["stop"]["error"] == "NameError: name 'Netkind' is not defined"
 
 
+@pytest.fixture(scope="module")
+def scripts(run_child):
+    """Each asked, and each with its suggestions."""
+    programs = {name: f"{SCRIPT}#---\n{source}" for name, source in SCRIPTS.items()}
+    answered = {f"{name}, answered": programs[name] for name in ASKED}
+    return run_child(
+        "trace", {**programs, **answered}, {f"{name}, answered": {"answers": ASKED[name]} for name in ASKED}
+    )
+
+
+@pytest.mark.parametrize("script", ASKED)
+def test_places_of_a_command_line_are_asked_for(scripts, script):
+    asked = {one["name"]: one["suggestion"] for one in scripts[script]["questions"]}
+    assert asked == ASKED[script]
+    assert {one["why"] for one in scripts[script]["questions"]} == {"place_missing"}
+    answered = scripts[f"{script}, answered"]
+    assert not answered["questions"] and answered["batch_size"] == 32
+    assert not any(note.startswith("answers_") for note in answered["notes"])
+
+
+@pytest.mark.parametrize("script", ["another exit", "a place of another list"])
+def test_other_endings_ask_for_no_place(scripts, script):
+    assert not scripts[script]["questions"] and scripts[script]["stop"]
+
+
 def test_documents_give_variables_of_the_environment(tmp_path, monkeypatch):
     documented = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.documented")
     monkeypatch.chdir(tmp_path)
     (tmp_path / "README.md").write_text("Run `BATCH=48 DATA=/path/to/data python train.py`.\n")
     assert documented.variables("BATCH") == [("48", "documented")]
     assert documented.variables("DATA") == documented.variables("ATCH") == []
+    monkeypatch.setattr("sys.argv", ["train.py"])
+    (tmp_path / "run.sh").write_text("python train.py rows.csv 48\npython train.py --help me\n")
+    assert (documented.places(1), documented.places(2)) == ([("rows.csv", "documented")], [("48", "documented")])
