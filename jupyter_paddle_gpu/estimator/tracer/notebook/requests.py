@@ -19,7 +19,7 @@ from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
 from .beyond import following, late_imports
 from .beyond.code import Counted
-from .cells import behind, outside, programs
+from .cells import behind, programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
@@ -28,6 +28,7 @@ from .environment import as_in_job
 from .evaluations import rounds_behind
 from .literals import Sizes
 from .outcomes import micro
+from .outside.surroundings import working_in
 from .questions import batch_places, started, trials
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
@@ -370,7 +371,7 @@ def _run(
 
     def execute(session: Tensors) -> None:
         session.put(deadline)
-        with run.begun.run(), outside.working_in(request.get("folder")):
+        with run.begun.run(), working_in(request.get("folder")):
             run.run(session)
 
     _draw_alike()

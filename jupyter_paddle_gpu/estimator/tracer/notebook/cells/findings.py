@@ -24,6 +24,9 @@ from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
+from ..outside import endings, lacking
+from ..outside.answers import INPUT, PLACE, Parsers, bound_to
+from ..outside.surroundings import Spoken
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
@@ -31,7 +34,7 @@ from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need,
 from ..reached import reached
 from ..removed import is_removed
 from ..sites import Sites
-from . import absorbing, behind, outside, stops
+from . import absorbing, behind, stops
 
 Question = dict[str, Any]
 _LEARNS = re.compile(r"\.(learn|fit|train|pretrain|finetune)\(")
@@ -135,7 +138,7 @@ class Findings:
             case _ if self._session.of(StaticGraphs).explains(problem):
                 self._session.of(StepWatch).asked()
             case _ if (path := absorbing.absent_path(problem)) is not None:
-                if option := documented.in_place_of(path, self._session.of(outside.Parsers).last):
+                if option := documented.in_place_of(path, self._session.of(Parsers).last):
                     own = {"name": option[0], "candidates": option[1]}
                     self.ask({**self._question(cell, problem, "argument_absent", {"path": path}), **own})
                     return
@@ -167,32 +170,33 @@ class Findings:
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
         for."""
-        question, parsers = self._question(cell, problem, "", {}), self._session.of(outside.Parsers)
+        question, parsers = self._question(cell, problem, "", {}), self._session.of(Parsers)
         found = [
-            *(("environment", "environment_missing", name)
-              for name in outside.environment_of(problem, cell["source"], question["line"])),
-            *(("value", "argument_missing", name) for name in outside.arguments_of(problem, parsers)),
-            *(("value", "place_missing", name) for name in self._places_of(problem)),
-        ]  # fmt: skip
-        if outside.awaits_input(problem):
-            found.append(("value", "input_missing", question["name"] or outside.INPUT))
-        statement = outside.failing(problem, cell["source"], question["line"])
-        for kind, why, name in found:
-            candidates = (
-                outer.arguments(name, parsers.last, self.sources) if why == "argument_missing"
-                else outer.places(int(name.removeprefix(outside.PLACE)), self.sources) if why == "place_missing"
-                else outer.environment(name, statement, self.sources) if kind == "environment"
-                else outer.typed(name, statement, self.sources)
-            )  # fmt: skip
-            params = {"place": name.removeprefix(outside.PLACE)} if why == "place_missing" else {}
-            own = {"name": name, "params": params, "candidates": candidates}
-            self.ask({**question, "kind": kind, "why": why, **own})
+            *(endings.Lack("environment_missing", name)
+              for name in lacking.environment_of(problem, cell["source"], question["line"])),
+            *(endings.Lack("argument_missing", name) for name in lacking.arguments_of(problem)),
+            *(endings.Lack("place_missing", name) for name in lacking.places_of(problem)),
+        ] or endings.lacks(problem, parsers)  # fmt: skip
+        # A command that starts a program says itself what it gives by places.
+        is_script = self._command is None and any("\nsys.argv = [" in source for source in self.sources)
+        found = [one for one in found if is_script or one.why != "place_missing"]
+        if lacking.awaits_input(problem):
+            found.append(endings.Lack("input_missing", question["name"] or INPUT))
+        statement = lacking.failing(problem, cell["source"], question["line"])
+        for why, name in found:
+            kind, params = "value", {}
+            match why:
+                case "argument_missing":
+                    candidates = outer.arguments(name, parsers.last, self.sources)
+                case "place_missing":
+                    params = {"place": name.removeprefix(PLACE)}
+                    candidates = outer.places(int(params["place"]), self.sources)
+                case "environment_missing":
+                    kind, candidates = "environment", outer.environment(name, statement, self.sources)
+                case _:
+                    candidates = outer.typed(name, statement, self.sources)
+            self.ask({**question, "kind": kind, "why": why, "name": name, "params": params, "candidates": candidates})
         return bool(found)
-
-    def _places_of(self, problem: BaseException) -> list[str]:
-        """Those of a script that is submitted as one; a command that starts a program says itself what it gives."""
-        is_script = any("\nsys.argv = [" in source for source in self.sources)
-        return outside.places_of(problem) if is_script and self._command is None else []
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
         if isinstance(problem, AbsentConfigurationError):
@@ -200,10 +204,10 @@ class Findings:
             return
         if self._asks_outside(cell, problem):
             return
-        if usage := outside.usage_of(problem):
+        if usage := lacking.usage_of(problem):
             self.ended(cell, usage)
             return
-        if (handled := outside.behind_exit(problem)) is not None:
+        if (handled := lacking.behind_exit(problem)) is not None:
             self.ended(cell, handled)
             return
         params = {"error": type(problem).__name__, "message": said(problem)}
@@ -220,7 +224,7 @@ class Findings:
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
             case _ if isinstance(problem, PackageNotFoundError):
                 self._fail(cell, problem, "not_installed", {"package": problem.name})
-            case _ if isinstance(problem, SystemExit) and (last := self._session.of(outside.Spoken).last):
+            case _ if isinstance(problem, SystemExit) and (last := self._session.of(Spoken).last):
                 self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:
                 self._fail(cell, problem, "cell_failed", params)
@@ -271,9 +275,10 @@ class Findings:
         beside = [source for source in self.sources if source not in cells]
         if not trains(self.sources, self._sites):
             return False
-        given = of_command_line(self.sources, self._session.of(outside.Parsers).given)
+        given = of_command_line(self.sources, self._session.of(Parsers).given)
         known = settled(self.sources, {**given, **self._data.answers, **_known(self._data.namespace)})
-        asked = [one["name"] for one in self.questions if one["why"] == "argument_missing"]
+        asked = {one["name"] for one in self.questions if one["why"] in {"argument_missing", "environment_missing"}}
+        asked |= bound_to(asked, self.sources)
         return trains(reached(cells, beside, without(known, asked), self._imported), self._sites)
 
     @property

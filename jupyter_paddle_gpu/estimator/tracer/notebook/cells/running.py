@@ -31,6 +31,8 @@ from ...undecided.descriptions import is_description
 from .. import late_indices
 from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
+from ..outside import answers as outside
+from ..outside.surroundings import heard
 from ..processes import Begun
 from ..questions import paths
 from ..questions.answers import Answers
@@ -38,7 +40,7 @@ from ..questions.wording import line_of, out_of_time, said
 from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, behind, changing, outside, wanting, within
+from . import absorbing, behind, changing, wanting, within
 from .findings import Findings
 from .helpers import Helpers
 from .loops import LOOP, TURNS, Loops, Turns, loop
@@ -102,8 +104,8 @@ class CellRun:
         """Answers that are values; the others describe data."""
         known = [*(cell["source"] for cell in cells), *(beside or {}).values()]
         own = outside.argument_names(known) if self._plain else ()
-        outer = outside.OutsideAnswers(Given(self._plain, self._asked))
-        told = (Answers(self._plain, own), outer, paths.Paths(self._plain))
+        given = outside.OutsideAnswers(Given(self._plain, self._asked))
+        told = (Answers(self._plain, own), given, paths.Paths(self._plain))
         self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
         self.sites = sites or Sites(cells)
         if absorbs:
@@ -221,7 +223,7 @@ class CellRun:
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         try:
             tree = self._rewritten(source, name, cell["index"])
-            with outside.heard(self._session):
+            with heard(self._session):
                 self._execute(cell, tree, namespace)
         except BaseException as problem:
             self._stopped(cell, problem)

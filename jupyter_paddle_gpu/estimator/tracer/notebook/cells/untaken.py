@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..outside.answers import destination, environment_names
 from ..questions import paths
 from ..syntax import nodes
-from . import outside
 
 _NEAR = 0.75
 """How alike a name must be, from 0 to 1, to be the one that was meant."""
@@ -103,7 +103,7 @@ def _read_names(sources: Iterable[str]) -> set[str]:
                 case ast.alias(name=name, asname=other):
                     bound.add(other or name.partition(".")[0])
                 case ast.Constant(value=str(text)):  # a path, an environment variable, an argument of a parser
-                    found |= {text, paths.path_name(text), outside.destination(text)}
+                    found |= {text, paths.path_name(text), destination(text)}
     return bound | (found - parameters)
 
 
@@ -121,8 +121,8 @@ def _nameable(sources: Iterable[str]) -> dict[str, None]:
                     found[name] = None
                 case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags]):
                     texts = [one.value for one in flags if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                    found.update(dict.fromkeys(map(outside.destination, texts[-1:])))
-        found.update(dict.fromkeys(outside.environment_names([source])))
+                    found.update(dict.fromkeys(map(destination, texts[-1:])))
+        found.update(dict.fromkeys(environment_names([source])))
     return found
 
 

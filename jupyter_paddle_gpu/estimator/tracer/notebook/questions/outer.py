@@ -68,7 +68,7 @@ def places(place: int, sources: Iterable[str]) -> list[Candidate]:
                 for at, one in enumerate(given):
                     if _is_read_at(place, one):
                         name, number = name or _parameter(called, at, whole), number or _converted(ast.unparse(one))
-    number = number or next((one for one in map(partial(_made_of, name), whole) if one), "")
+    number = number or next(filter(None, map(partial(_made_of, name), whole)), "")
     said = [(value, CODE) for value in by_code(name, sources)] if name else []
     return _texts([*documented.places(place), *said, (_neutral(name or str(place), number), ANY)])
 
@@ -98,7 +98,19 @@ def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candi
         statement: that reads it.
     """
     found = [*documented.variables(name), *((value, CODE) for value in by_code(name, sources))]
-    return _texts([*found, (_neutral(name, _converted(statement, name)), ANY)])
+    whole = [node for source in sources for node in nodes(source)]
+    number = _converted(statement, name) or next(filter(None, (_number_of(name, node, whole) for node in whole)), "")
+    return _texts([*found, (_neutral(name, number), ANY)])
+
+
+def _number_of(name: str, node: ast.AST, whole: list[ast.AST]) -> str:
+    """The number that the code makes of a variable: `int(os.environ["BATCH"])`, or of a name that is bound to it."""
+    match node:
+        case ast.Call(func=ast.Name(id=kind)) if kind in _CONVERTS and _holds(ast.walk(node), name):
+            return kind
+        case ast.Assign(targets=[ast.Name(id=own)], value=value) if _holds(ast.walk(value), name):
+            return next(filter(None, (_made_of(own, one) for one in whole)), "")
+    return ""
 
 
 def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:

@@ -57,6 +57,10 @@ batch = 8
     "a variable": "import os, paddle\nbatch = int(os.environ['ROW_BATCH'])\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
     "a variable beside others": "import os, paddle\nrate, batch = float(os.environ.get('RATE', 1)), "
     "int(os.environ['ROW_BATCH'])\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
+    "a variable that is looked at": "import os, paddle\nrows = os.environ.get('ROW_BATCH')\nif rows is None:\n"
+    "    raise SystemExit('set ROW_BATCH')\nbatch = int(rows)\nnet = paddle.nn.Linear(4, 2)\n" + STEPS,
+    "a variable that a function asks for": "import os, sys, paddle\ndef fail():\n    sys.exit(3)\n"
+    "if not ('ROW_BATCH' in os.environ):\n    fail()\nbatch = int(os.environ['ROW_BATCH'])\n" + NET,
     "an input": "import paddle\nkind = input('kind? ')\nif kind not in ('narrow', 'wide'):\n    raise SystemExit(2)\n"
     + NET,
     "a raise": OPTIONAL.format(declared="'--batch', type=int")
@@ -110,6 +114,8 @@ EXPECTED = {
     "a folder": ("data_dir", "data", "any"),
     "a variable": ("ROW_BATCH", "32", "any"),
     "a variable beside others": ("ROW_BATCH", "32", "any"),
+    "a variable that is looked at": ("ROW_BATCH", "32", "any"),
+    "a variable that a function asks for": ("ROW_BATCH", "32", "any"),
     "an input": ("kind", "narrow", "code"),
     "a raise": ("batch", 32, "any"),
     "an error of the parser": ("data_dir", "data", "any"),

@@ -1,0 +1,170 @@
+"""What a program says that it cannot be without, where it ends itself for want of it: `if not args.data:
+parser.error(...)`, `assert args.width`, `if "BATCH" not in os.environ: raise ...`, `if len(sys.argv) < 2: usage()`."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import linecache
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from types import FrameType, SimpleNamespace, TracebackType
+from typing import NamedTuple
+
+from ..syntax import nodes
+from .answers import PLACE, Parsers, is_environment, variable
+
+_MOST_PLACES = 9
+
+
+class Lack(NamedTuple):
+    """One thing: the code of its question, and the name that it is answered by."""
+
+    why: str
+    name: str
+
+
+class _Ended(NamedTuple):
+    """A condition under which a program ended itself, whether it held then, and where it stands."""
+
+    test: ast.expr
+    holds: bool
+    frame: FrameType
+    source: str
+
+
+def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
+    """What would have to be given so that the program does not end itself there; nothing where it ended otherwise.
+
+    Args:
+        parsers: with the command line as it was given.
+    """
+    defaults = {action.dest: action.default for action in parsers.last._actions} if parsers.last is not None else {}
+    given = vars(parsers.given) if parsers.given is not None else {}
+    absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
+    for ended in _conditions(problem):
+        if wanted := list(_wanted(ended.test, ended.holds, _Absent(absent, ended))):
+            return list(dict.fromkeys(wanted))
+    return []
+
+
+def _conditions(problem: BaseException) -> Iterator[_Ended]:
+    """The innermost first. Of a function that does nothing but end the program (`usage()`), those of its call."""
+    for frame, line in reversed(_steps(problem.__traceback__)):
+        source = "".join(linecache.getlines(frame.f_code.co_filename))
+        if not source:  # `exit()` is Python's own
+            continue
+        around = [one for one in nodes(source) if getattr(one, "lineno", line + 1) <= line <= _end(one)]
+        here = [one for one in around if isinstance(one, ast.stmt)]
+        ends = max(here, key=lambda one: (one.lineno, one.col_offset), default=None)
+        if isinstance(ends, ast.Assert):
+            yield _Ended(ends.test, False, frame, source)
+            return
+        if not _is_ending(ends):
+            return
+        functions = [one.lineno for one in here if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        choices = [one for one in here if isinstance(one, ast.If) and one.lineno >= max(functions, default=0)]
+        for one in sorted(choices, key=lambda one: (-one.lineno, -one.col_offset)):
+            yield _Ended(one.test, any(part.lineno <= line <= _end(part) for part in one.body), frame, source)
+        if choices:
+            return
+
+
+def _steps(step: TracebackType | None) -> list[tuple[FrameType, int]]:
+    """The way to an error through the program's own code: a parser ends it from within."""
+    found = []
+    while step is not None:
+        if step.tb_frame.f_code.co_filename != argparse.__file__:
+            found.append((step.tb_frame, step.tb_lineno))
+        step = step.tb_next
+    return found
+
+
+def _end(node: ast.AST) -> int:
+    return getattr(node, "end_lineno", None) or 0
+
+
+def _is_ending(node: ast.stmt | None) -> bool:
+    """Whether a statement raises, or calls what ends the program."""
+    return isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+
+
+class _Absent:
+    """What was left out of all that a condition may be made of.
+
+    Args:
+        arguments: of the command line, by the names that the program has for them.
+        ended: where the condition stands.
+    """
+
+    def __init__(self, arguments: set[str], ended: _Ended) -> None:
+        self._arguments = arguments
+        self._names = {**ended.frame.f_globals, **ended.frame.f_locals}
+        self._bound = {
+            node.targets[0].id: node.value
+            for node in nodes(ended.source)
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+        }
+
+    def is_so(self, test: ast.expr) -> bool:
+        """What a condition says where the program ended, as far as that can be asked; else that it held."""
+        with suppress(Exception):  # what a program's own objects answer
+            return bool(eval(compile(ast.Expression(test), "<condition>", "eval"), self._names))
+        return True
+
+    def of(self, test: ast.expr, holds: bool) -> Iterator[Lack]:
+        """That of a condition which is no combination of others."""
+        least = _least(test, not holds)
+        yield from (Lack("place_missing", f"{PLACE}{number}") for number in range(len(sys.argv), least))
+        match test:
+            case ast.Compare(left=ast.Constant(value=str() as name), comparators=[where]) if is_environment(where):
+                yield from self._variable(name)
+        for node in ast.walk(test):
+            yield from self._variable(variable(node))
+            match node:
+                case (
+                    ast.Attribute(attr=name)
+                    | ast.Name(id=name)
+                    | ast.Subscript(slice=ast.Constant(value=str() as name))
+                ):
+                    if name in self._arguments and not self.is_so(node):
+                        yield Lack("argument_missing", name)
+            if isinstance(node, ast.Name) and node.id in self._bound and not self.is_so(node):
+                yield from (one for part in ast.walk(self._bound[node.id]) for one in self._variable(variable(part)))
+
+    def _variable(self, name: str) -> Iterator[Lack]:
+        if name and name not in os.environ:
+            yield Lack("environment_missing", name)
+
+
+def _wanted(test: ast.expr, holds: bool, absent: _Absent) -> Iterator[Lack]:
+    """What would have to be given so that a condition is otherwise."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            yield from _wanted(inner, not holds, absent)
+        case ast.BoolOp(op=op, values=values):
+            parts = [list(_wanted(one, holds, absent)) for one in values if absent.is_so(one) is holds]
+            if isinstance(op, ast.Or) is holds:  # each of them alone is reason enough
+                yield from (one for part in parts for one in part)
+            elif all(parts):  # one of them given is enough: rather that of a training
+                yield from min(parts, key=lambda part: not any("train" in one.name for one in part), default=[])
+        case _:
+            yield from absent.of(test, holds)
+
+
+def _least(test: ast.expr, is_so: bool) -> int:
+    """The fewest words of `sys.argv` with which a test of their number comes out so; 0: it is of something else."""
+    calls = [one for one in ast.walk(test) if isinstance(one, ast.Call)]
+    names = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+    is_of_words = bool(calls) and names <= {"len", "sys", "argv"} and names & {"sys", "argv"}
+    if not is_of_words or any(ast.unparse(one.func) != "len" for one in calls):
+        return 0
+    code = compile(ast.Expression(test), "<condition>", "eval")
+    for number in range(len(sys.argv) + 1, len(sys.argv) + _MOST_PLACES):
+        words = [*sys.argv, *[""] * (number - len(sys.argv))]
+        known = {"__builtins__": {"len": len}, "sys": SimpleNamespace(argv=words), "argv": words}
+        if bool(eval(code, known)) is is_so:
+            return number
+    return 0

@@ -1,0 +1,144 @@
+"""What an error says that a program lacks of its surroundings."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+from argparse import ArgumentError, Namespace
+from collections.abc import Iterator
+from types import TracebackType
+
+from ..syntax import nodes
+from .answers import PLACE, destination, environment_names
+
+
+def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
+    """The environment variables without which a statement failed."""
+    step = problem.__traceback__
+    while step is not None and step.tb_next is not None:
+        step = step.tb_next
+    if isinstance(problem, KeyError) and step is not None and step.tb_frame.f_globals.get("__name__") == "os":
+        return [str(problem.args[0])]
+    if not isinstance(problem, (TypeError, AttributeError, ValueError)):
+        return []
+    failed = (statement(source, line), failing(problem, source, line))
+    return [name for name in environment_names(failed) if name not in os.environ]
+
+
+def statement(source: str, line: int) -> str:
+    """The innermost statement at a line, or all that stand on it side by side: `import os; B = os.environ["B"]`."""
+    statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
+    here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
+    innermost = [node for node in here if node.lineno == max(one.lineno for one in here)]
+    inside = {id(part) for node in innermost for part in ast.walk(node) if part is not node}
+    return "\n".join(ast.unparse(node) for node in innermost if id(node) not in inside)
+
+
+def failing(problem: BaseException, source: str, line: int) -> str:
+    """The innermost statement that failed, in the cell or in a module that it imports."""
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    for step in reversed(steps):
+        if step.tb_frame.f_globals.get("__name__") != "os":
+            text = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
+            return statement(text, step.tb_lineno) if text else statement(source, line)
+    return statement(source, line)
+
+
+def arguments_of(problem: BaseException) -> list[str]:
+    """The arguments of a command line that the program cannot do without and that were not given, by the names that it
+    has for them."""
+    step = problem.__traceback__ if isinstance(problem, SystemExit) else None
+    while step is not None:
+        message = step.tb_frame.f_locals.get("message")
+        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
+            _, found, names = message.partition("required: ")
+            if found:
+                return [destination(name.split("/")[-1]) for name in names.split(", ")]
+            break
+        step = step.tb_next
+    return list(_left_out(problem))
+
+
+def places_of(problem: BaseException) -> list[str]:
+    """The arguments that a script reads by their places in `sys.argv` and that were not given: `argv_1` is the
+    first."""
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    for step in reversed(steps):
+        whole = nodes("".join(linecache.getlines(step.tb_frame.f_code.co_filename)))
+        wanted = max((_wanted(node, step.tb_lineno, problem) for node in whole), default=0)
+        if wanted > len(sys.argv):
+            return [f"{PLACE}{number}" for number in range(len(sys.argv), wanted)]
+    return []
+
+
+def _wanted(node: ast.AST, line: int, problem: BaseException) -> int:
+    """How many words `sys.argv` is to have for the statement at a line."""
+    match node:
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(place)), lineno=first, end_lineno=last):
+            is_here = isinstance(problem, IndexError) and first <= line <= (last or first)
+            return place + 1 if is_here and _is_words(value) else 0
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=value, lineno=first, end_lineno=last):
+            is_here = isinstance(problem, ValueError) and first <= line <= (last or first)
+            is_rest = isinstance(value, ast.Subscript) and ast.unparse(value.slice) == "1:"
+            words = value.value if isinstance(value, ast.Subscript) and is_rest else value
+            return len(names) + is_rest if is_here and _is_words(words) else 0
+    return 0
+
+
+def _is_words(node: ast.AST) -> bool:
+    return ast.unparse(node) in {"sys.argv", "argv"}
+
+
+def usage_of(problem: BaseException) -> ArgumentError | None:
+    """What a parser says of a command line that it does not take (`unrecognized arguments: --widht 300`), in place of
+    the exit that it says it by."""
+    step = problem.__traceback__ if isinstance(problem, SystemExit) and problem.__context__ is None else None
+    while step is not None:
+        message = step.tb_frame.f_locals.get("message")
+        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
+            return ArgumentError(None, message).with_traceback(problem.__traceback__)
+        step = step.tb_next
+    return None
+
+
+def _left_out(problem: BaseException) -> Iterator[str]:
+    """The arguments that are None where something else was needed: `open(args.config)`."""
+    step = problem.__traceback__ if isinstance(problem, TypeError) and "NoneType" in str(problem) else None
+    while step is not None:
+        names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
+        source = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
+        for node in nodes(statement(source, step.tb_lineno)):
+            match node:
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
+                    if getattr(names[name], attr, "") is None:
+                        yield attr
+        step = step.tb_next
+
+
+def behind_exit(problem: BaseException) -> Exception | None:
+    """The error that a program handled by leaving (`except Exception: sys.exit(1)`), with the way to that exit as its
+    traceback; None where it left by itself, or well."""
+    handled = problem.__context__
+    if not isinstance(problem, SystemExit) or problem.code in {None, 0} or not isinstance(handled, Exception):
+        return None
+    steps, step = [], problem.__traceback__
+    while step is not None:
+        steps.append(step)
+        step = step.tb_next
+    joined = handled.__traceback__
+    for one in reversed(steps):
+        joined = TracebackType(joined, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return handled.with_traceback(joined)
+
+
+def awaits_input(problem: BaseException) -> bool:
+    """Whether a person was to type something: a file that ends too early is another thing."""
+    return isinstance(problem, EOFError) and str(problem).startswith("EOF when reading a line")
