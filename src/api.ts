@@ -12,7 +12,6 @@ import type {
   IEngineFeatures,
   IEstimateRequest,
   IFigure,
-  IImageChoice,
   IInventory,
   IJob,
   IJobMetrics,
@@ -131,9 +130,9 @@ export class Api {
     return this._get('queue');
   }
 
-  /** Container images, the best first, each with its reasons. */
-  images(): Promise<IImageChoice[]> {
-    return this._get('images');
+  /** Container images, the best first, each with its reasons, or the names of all that may be given here. */
+  images<T>(path: 'images' | 'images/names'): Promise<T[]> {
+    return this._get(path);
   }
 
   async jobs(): Promise<IJob[]> {

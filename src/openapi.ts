@@ -89,6 +89,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/images/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What jobs here may be given as their image */
+        get: operations["getImageNames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/engines": {
         parameters: {
             query?: never;
@@ -1021,6 +1038,16 @@ export interface components {
             value: number | null;
         };
         /**
+         * BatchPoint
+         * @description The same step at another batch size, traced; bytes as of `Estimate`, of its own device.
+         */
+        BatchPoint: {
+            batch: number;
+            low: number;
+            bytes: number;
+            high: number;
+        };
+        /**
          * Breakdown
          * @description Bytes alive at the peak by kind; the sum is `peak_bytes`.
          */
@@ -1894,6 +1921,8 @@ export interface components {
             remedies: components["schemas"]["Remedy"][];
             /** @default [] */
             fits: components["schemas"]["Fit"][];
+            /** @default [] */
+            curve: components["schemas"]["BatchPoint"][];
             /** @default null */
             terms: components["schemas"]["DeviceTerms"] | null;
             /** @default null */
@@ -4204,6 +4233,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ImageChoice"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getImageNames: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The names, those that would be chosen first, then what else the engines have */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
                 };
             };
             default: components["responses"]["Error"];

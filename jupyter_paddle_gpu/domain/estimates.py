@@ -218,6 +218,15 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     high_bytes: int | None = None
 
 
+class BatchPoint(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The same step at another batch size, traced; bytes as of `Estimate`, of its own device."""
+
+    batch: int
+    low: int
+    bytes: int
+    high: int
+
+
 class DeviceTerms(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What stands between the allocator and the driver, so that a measured peak can teach the next estimate.
 
@@ -368,6 +377,8 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens or time steps of the sequences that the model is called with; None where it is called with none."""
     remedies: tuple[Remedy, ...] = ()
     fits: tuple[Fit, ...] = ()
+    curve: tuple[BatchPoint, ...] = ()
+    """The step at larger batches, where details were asked for: what lies between is near the straight line."""
     terms: DeviceTerms | None = None
     """How the allocator's peak became the driver's (GPU target)."""
     paddle_version: str | None = None

@@ -63,6 +63,15 @@ class ImagesHandler(PaddleGpuHandler):
         await self.answer(await self.context.call(self.services.images, version, device))
 
 
+class ImageNamesHandler(PaddleGpuHandler):
+    """GET images/names."""
+
+    @permitted("read")
+    async def get(self) -> None:
+        """Answer what jobs here may be given as their image."""
+        await self.answer(await self.context.call(self.services.image_names))
+
+
 class EnginesHandler(PaddleGpuHandler):
     """GET engines."""
 

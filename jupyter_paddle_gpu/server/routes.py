@@ -20,6 +20,7 @@ ROUTES: list[tuple[str, type[RequestHandler]]] = [
         (r"devices/history", machine.DeviceHistoryHandler),
         (r"accelerators", machine.AcceleratorsHandler),
         (r"images", machine.ImagesHandler),
+        (r"images/names", machine.ImageNamesHandler),
         (r"engines", machine.EnginesHandler),
         (r"receivers", machine.ReceiversHandler),
         (r"doctor", machine.DoctorHandler),

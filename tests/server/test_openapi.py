@@ -55,6 +55,7 @@ async def test_answers_to_get_are_as_described(api, check, subtests):
         ("/images", {}),
         ("/images", {"device": "A100 80GB"}),
         ("/images", {"device": "toaster"}),
+        ("/images/names", {}),
         ("/engines", {}),
         ("/doctor", {}),
         ("/what-ifs", {}),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
-from ...domain.estimates import LARGEST_BATCH, Estimate, Fit
+from ...domain.estimates import LARGEST_BATCH, BatchPoint, Estimate, Fit
 from ...domain.what_ifs import EstimateRequest
 from .. import messages
 from ..memory.assemble import Peak
@@ -19,6 +19,8 @@ from .changed_steps import SOUGHT, Steps
 from .remedies import remedies
 from .search import SearchFailedError, largest_batch
 
+FURTHER = 4
+"""Times the batch at which the step is traced beside it, so that what lies between is no guess."""
 LONGER = 300
 """Seconds that are proposed where the usual ones were too few."""
 
@@ -58,9 +60,10 @@ class Details:
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
             devices,
         )
+        curve = tuple(self._points(step, fits)) if step.batch_size else ()
         late = messages.DETAILS_LATE.filled(seconds=round(self._seconds), more=LONGER)
         notes = (*estimate.notes, late) if self._late else estimate.notes
-        return msgspec.structs.replace(estimate, remedies=found, fits=fits, notes=notes)
+        return msgspec.structs.replace(estimate, remedies=found, fits=fits, curve=curve, notes=notes)
 
     def largest_batch(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:
         """The largest batch of the changed step whose upper bound stays within the limit (see `search`).
@@ -98,6 +101,20 @@ class Details:
     def _fit(self, device: str, limit: int, known: dict[int, int]) -> tuple[Fit, ...]:
         largest = self._largest(limit, {}, known)
         return () if frozenset() in self._lacking else (Fit(device=device, limit_bytes=limit, largest_batch=largest),)
+
+    def _points(self, estimate: Estimate, fits: tuple[Fit, ...]) -> Iterator[BatchPoint]:
+        """The step further out: some times its batch, and the largest one. A loader of fewer samples gives as many."""
+        own, summed = estimate.batch_size or 1, self._request.accumulation or 1
+        largest = [one.largest_batch for one in fits if one.largest_batch is not None]
+        seen = {own}
+        for batch in (own * FURTHER, *largest):
+            if batch <= own or batch >= LARGEST_BATCH:
+                continue
+            trace, peak = self._asked({"batch_size": batch * summed}, SOUGHT)
+            size = trace.batch_size if trace is not None else None
+            if peak is not None and size is not None and size > own and size not in seen:
+                seen.add(size)
+                yield BatchPoint(batch=size, low=peak.low, bytes=peak.likely, high=peak.high)
 
     def _likely(self, change: Mapping[str, Any]) -> int | None:
         _, peak = self._asked(change)

@@ -10,7 +10,7 @@ import msgspec
 from ...domain.changes import Changes, Refusal
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookSource
+from ...domain.notebooks import FactValue, NotebookSource
 from ...domain.what_ifs import BY_NAME, IN_NO_CELL, WHAT_IFS, EstimateRequest
 from ..files.scripts import is_script
 from . import (
@@ -127,7 +127,7 @@ def changes(
     copy = rewritten(source, request, places=places, among=among)
     cells, files = cells_of(source, copy.source), settings_files.files_between(source, copy.source)
     says = tuple(
-        BY_NAME[name].said(value)
+        BY_NAME[name].said(_as_it_runs(name, value, request))
         for name in CHANGES
         if name in copy.made and (value := getattr(request, name)) is not None
     )
@@ -154,6 +154,12 @@ def without(request: EstimateRequest, made: Container[str], written: Container[s
     }
     answers = {name: value for name, value in request.answers.items() if name not in written}
     return msgspec.structs.replace(request, answers=answers, **left)
+
+
+def _as_it_runs(name: str, value: FactValue, request: EstimateRequest) -> FactValue:
+    """A batch that is summed over several steps as one of them, and how many there are."""
+    steps = request.accumulation or 1
+    return f"{value // steps} × {steps}" if name == "batch_size" and steps > 1 and isinstance(value, int) else value
 
 
 def _unknown(_program: Program, _request: EstimateRequest) -> None:

@@ -82,6 +82,12 @@ export function BatchCurve(props: {
   const x = (batch: number) => (batch / end) * width;
   const height = chartHeight(width);
   const y = (size: number) => TOP + (1 - size / most) * (height - TOP);
+  // From the first batch to the last of the axis, or back.
+  const batches = [1, ...points.map(({ batch }) => batch).filter(b => b > 1 && b < end), end];
+  const drawn = (size: (point: IBatchPoint) => number, back = false) =>
+    (back ? [...batches].reverse() : batches)
+      .map(batch => `${x(batch).toFixed(1)} ${y(size(at(points, batch) ?? last)).toFixed(1)}`)
+      .join('L');
   const sizes = roundSizes(most).filter(size =>
     shown.every(card => Math.abs(y(card.bytes) - y(size)) > LINE)
   );
@@ -93,7 +99,9 @@ export function BatchCurve(props: {
   const move = (batch: number) => {
     const next = Math.max(1, Math.min(end, Math.round(batch)));
     setHeld(next);
-    void asker.current?.invoke(next === own ? null : next).catch(() => undefined);
+    // Of a batch in parts the curve is of one of them.
+    const whole = next === own ? null : next * (request.accumulation ?? 1);
+    void asker.current?.invoke(whole).catch(() => undefined);
   };
   const toPointer = (event: React.PointerEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -120,7 +128,7 @@ export function BatchCurve(props: {
         <Info about={trans.__('Batch size')}>
           {together(
             trans.__(
-              'The step is traced at the sizes that were asked for; between them and beyond, a straight line is drawn with its range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
+              'The step is traced at the sizes that were asked for; between them, straight lines are drawn with their range. A dashed line is what a card can give. Drag the handle, or use the arrow keys: number and job follow.'
             ),
             beyond && trans.__('%1 holds batch %2', beyond.name, group(beyond.batch))
           )}
@@ -154,16 +162,13 @@ export function BatchCurve(props: {
             ))}
             <path
               className="jp-PaddleGpu-under"
-              d={`M${x(1)} ${height}V${y(at(points, 1)?.bytes ?? 0)}L${x(end)} ${y(last.bytes)}V${height}Z`}
+              d={`M${x(1)} ${height}L${drawn(({ bytes }) => bytes)}V${height}Z`}
             />
-            <path className="jp-PaddleGpu-range" d={band(points, end, x, y)} />
-            <line
-              className="jp-PaddleGpu-line"
-              x1={x(1)}
-              y1={y(at(points, 1)?.bytes ?? 0)}
-              x2={x(end)}
-              y2={y(last.bytes)}
+            <path
+              className="jp-PaddleGpu-range"
+              d={`M${drawn(({ high }) => high)}L${drawn(({ low }) => low, true)}Z`}
             />
+            <path className="jp-PaddleGpu-line" d={`M${drawn(({ bytes }) => bytes)}`} />
             {sizes.map(size => (
               <text
                 key={size}
@@ -190,7 +195,7 @@ export function BatchCurve(props: {
                   y={y(card.bytes) - 3}
                   textAnchor={x(card.batch) < width / 2 ? 'end' : 'start'}
                 >
-                  {`${card.name} → ${group(card.batch)}`}
+                  {`${card.name} → ${card.isExact ? '' : '≈ '}${group(card.batch)}`}
                 </text>
               </g>
             ))}
@@ -249,21 +254,6 @@ function Told(props: {
         : ''}
     </span>
   );
-}
-
-/** The range from the first batch to the last of the axis, as an area. */
-function band(
-  points: readonly IBatchPoint[],
-  end: number,
-  x: (batch: number) => number,
-  y: (size: number) => number
-): string {
-  const places = [1, ...points.map(({ batch }) => batch).filter(b => b > 1 && b < end), end];
-  const ends = places.map(batch => at(points, batch) as IBatchPoint);
-  const place = (batch: number, size: number) => `${x(batch).toFixed(1)} ${y(size).toFixed(1)}`;
-  const upper = ends.map(({ batch, high }) => place(batch, high));
-  const lower = [...ends].reverse().map(({ batch, low }) => place(batch, low));
-  return `M${[...upper, ...lower].join('L')}Z`;
 }
 
 /** The cards that are here, each once, with the largest batch that they hold; the smallest first. */
@@ -331,7 +321,8 @@ function limit(
 ): ICardLimit[] {
   const usable = USABLE * memory;
   const batch = largest ?? reaches(points, usable);
-  return batch !== null && batch > 0 ? [{ name, bytes: usable, batch }] : [];
+  const isExact = largest !== null;
+  return batch !== null && batch > 0 ? [{ name, bytes: usable, batch, isExact }] : [];
 }
 
 /** Each size of memory once; the smallest first. */

@@ -29,6 +29,8 @@ export interface IChoiceFormProps {
   training: Training;
   choice: IChoice;
   images: readonly IImageChoice[];
+  /** Other images that are here, by name. */
+  names: readonly string[];
   receivers: readonly IReceiver[];
   /** What the policy gives whoever submits; null: not known (yet). */
   queue: IQueueView | null;
@@ -70,6 +72,7 @@ export function ChoiceForm(props: IChoiceFormProps): JSX.Element {
       {engine?.containers && (
         <Images
           images={images}
+          names={props.names}
           choice={choice}
           onCpu={choice.gpus === 0 || !engine.gpus}
           onChoose={image => change({ image })}

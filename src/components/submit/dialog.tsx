@@ -145,6 +145,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
           training={this._training}
           choice={this._choice}
           images={this._images}
+          names={this._names}
           receivers={this._receivers}
           queue={this._queue}
           choose={choice => {
@@ -183,7 +184,13 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
 
   private async _readImages(): Promise<void> {
     try {
-      this._images = await this._model.api.images();
+      const { api } = this._model;
+      const [images, names] = await Promise.all([
+        api.images<IImageChoice>('images'),
+        api.images<string>('images/names')
+      ]);
+      const known = new Set(images.map(({ reference }) => reference));
+      [this._images, this._names] = [images, names.filter(name => !known.has(name))];
       this.update();
     } catch {
       // The best one is taken by itself.
@@ -224,5 +231,6 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
   private _choice: IChoice;
   private _receivers: readonly IReceiver[] = [];
   private _images: readonly IImageChoice[] = [];
+  private _names: readonly string[] = [];
   private _queue: IQueueView | null = null;
 }

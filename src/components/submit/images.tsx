@@ -18,16 +18,19 @@ const IMAGE =
 /** The images, the best first, with what speaks for the chosen one. */
 export function Images(props: {
   images: readonly IImageChoice[];
+  /** Others that are here. */
+  names: readonly string[];
   choice: IChoice;
   onCpu: boolean;
   onChoose: (image: string) => void;
 }): JSX.Element {
   const { trans } = useApp();
-  const { images, choice, onCpu, onChoose } = props;
+  const { images, names, choice, onCpu, onChoose } = props;
   const chosen = choice.image;
   const shown = imageOf(images, chosen, onCpu);
   const reasons = shown ? [...shown.reasons, ...shown.ruled_out] : [];
-  const isKnown = !chosen || images.some(({ reference }) => reference === chosen);
+  const isKnown =
+    !chosen || names.includes(chosen) || images.some(({ reference }) => reference === chosen);
   const [isNamed, setNamed] = React.useState(false);
   const id = React.useId();
   const own = isNamed || !isKnown;
@@ -48,6 +51,11 @@ export function Images(props: {
             {image.local
               ? shortImage(image.reference)
               : trans.__('%1 (to be pulled)', shortImage(image.reference))}
+          </option>
+        ))}
+        {names.map(name => (
+          <option key={name} value={name}>
+            {shortImage(name)}
           </option>
         ))}
         <option value={OWN}>{trans.__('another one, by its name')}</option>

@@ -1,4 +1,4 @@
-/** Memory over batch size: what was traced, and a straight line between and beyond. */
+/** Memory over batch size: what was traced, and straight lines between. */
 
 import type { IEstimate, IEstimateRequest } from '../../domain';
 import { asked } from './request';
@@ -18,6 +18,8 @@ export interface ICardLimit {
   bytes: number;
   /** The largest batch that fits it. */
   batch: number;
+  /** It was found by tracing; else it lies between two sizes that were. */
+  isExact?: boolean;
 }
 
 /** Share of a card's memory that an estimate may reach, as the server takes it by default. */
@@ -49,33 +51,6 @@ export function pointOf(estimate: IEstimate): IBatchPoint | null {
     : null;
 }
 
-/**
- * A point further out, so that there is a line: where the search for the largest batch ended, else by what of the memory
- * does not depend on the batch.
- */
-export function furtherPoint(estimate: IEstimate): IBatchPoint | null {
-  const here = pointOf(estimate);
-  const parts = estimate.breakdown;
-  if (!here || !parts) {
-    return null;
-  }
-  const fixed = parts.parameters + parts.gradients + parts.optimizer_state + parts.context;
-  const fit = estimate.fits.find(({ largest_batch }) => (largest_batch ?? 0) > here.batch);
-  const times = fit?.largest_batch ? fit.largest_batch / here.batch : 2;
-  const grown = (size: number) => size + Math.max(0, size - fixed) * (times - 1);
-  const high = fit ? (fit.high_bytes ?? fit.limit_bytes) : grown(here.high);
-  // What the search found of the upper bound holds for the others in proportion.
-  const slope =
-    grown(here.high) > here.high ? (high - here.high) / (grown(here.high) - here.high) : 1;
-  const likely = (size: number) => size + (grown(size) - size) * slope;
-  return {
-    batch: here.batch * times,
-    low: likely(here.low),
-    bytes: likely(here.bytes),
-    high
-  };
-}
-
 /** The point at a batch size, by the two that are nearest to it; points rise by their batch. */
 export function at(points: readonly IBatchPoint[], batch: number): IBatchPoint | null {
   if (points.length < 2) {
@@ -94,15 +69,13 @@ export function at(points: readonly IBatchPoint[], batch: number): IBatchPoint |
   };
 }
 
-/** The batch at which the upper bound reaches a size; null where it never does. */
+/** The batch at which the upper bound reaches a size; null where that lies beyond what was traced. */
 export function reaches(points: readonly IBatchPoint[], bytes: number): number | null {
-  const { length } = points;
-  if (length < 2) {
+  const right = points.findIndex(point => point.high >= bytes);
+  if (points.length < 2 || right < 0) {
     return null;
   }
-  let right = points.findIndex(point => point.high >= bytes);
-  right = Math.max(1, right < 0 ? length - 1 : right);
-  const [a, b] = [points[right - 1], points[right]];
+  const [a, b] = right ? [points[right - 1], points[right]] : points;
   const slope = (b.high - a.high) / (b.batch - a.batch);
   return slope > 0 ? Math.floor(a.batch + (bytes - a.high) / slope) : null;
 }
@@ -122,34 +95,18 @@ export function axis(
 /** All points that are known of one training, by its batch sizes. */
 export class Batches {
   /** Rise by their batch. */
-  get points(): readonly IBatchPoint[] {
-    return this._points;
-  }
+  points: readonly IBatchPoint[] = [];
 
   /** Take an estimate in; one of another training, or of other code, begins anew. */
   add(estimate: IEstimate, of: string): void {
-    if (of !== this._of) {
-      this._of = of;
-      this._points = [];
-      this._further = null;
-    }
     const point = pointOf(estimate);
-    if (point) {
-      const traced = this._points.filter(
-        one => one.batch !== point.batch && one.batch !== this._further
-      );
-      const further = furtherPoint(estimate);
-      traced.push(point);
-      // One that was computed goes as soon as two were traced, unless it lies beyond both.
-      const beyond = further && traced.every(({ batch }) => batch < further.batch);
-      this._further = further && (traced.length < 2 || beyond) ? further.batch : null;
-      this._points = [...traced, ...(this._further && further ? [further] : [])].sort(
-        (a, b) => a.batch - b.batch
-      );
+    const known = new Map((of === this._of ? this.points : []).map(one => [one.batch, one]));
+    this._of = of;
+    for (const one of point ? [...estimate.curve, point] : []) {
+      known.set(one.batch, one);
     }
+    this.points = [...known.values()].sort((a, b) => a.batch - b.batch);
   }
 
-  private _points: IBatchPoint[] = [];
-  private _further: number | null = null;
   private _of = '';
 }

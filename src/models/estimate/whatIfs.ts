@@ -28,7 +28,7 @@ export function askedFor({ request, facts, whatIfs }: IAsking): IAsked[] {
   const overrides = whatIfs.flatMap(whatIf => {
     const value = valueOf(request, whatIf.name);
     const isNew = value !== null && value !== factOf(facts, whatIf.name);
-    const label = isNew ? inWords(whatIf, value) : '';
+    const label = isNew ? inWords(whatIf, inParts(request, whatIf, value)) : '';
     return label
       ? [{ label, undo: undoOf(whatIf, whatIfs), isAnswer: false, inJobs: whatIf.in_jobs }]
       : [];
@@ -42,6 +42,13 @@ export function askedFor({ request, facts, whatIfs }: IAsking): IAsked[] {
     inJobs: true
   }));
   return [...overrides, ...answered];
+}
+
+/** A batch that is summed over several steps as it runs: `32 × 4` for 128 samples an update. */
+function inParts({ accumulation }: IEstimateRequest, { name }: IWhatIf, value: Value): Value {
+  return name === 'batch_size' && accumulation && accumulation > 1
+    ? `${Math.floor(Number(value) / accumulation)} × ${accumulation}`
+    : value;
 }
 
 /** What of a what-if is asked for; null where nothing is. */

@@ -151,7 +151,7 @@ export function imageOf(
   return images.find(({ reference }) => reference === chosen) ?? images.at(onCpu ? -1 : 0);
 }
 
-/** The end of an image's long name, which tells it from others. */
+/** An image's name without its registry; whose it is stays where it is none of Paddle's own (`stand-in/paddle:1`). */
 export function shortImage(reference = ''): string {
-  return reference.replace(/.*\//, '');
+  return reference.replace(/^[^/]*[.:][^/]*\//, '').replace(/^paddlepaddle\//, '');
 }

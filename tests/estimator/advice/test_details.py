@@ -75,6 +75,11 @@ def test_details_bring_the_fit_and_remedies_best_first(service, tmp_path):
         again = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(**remedy.request), CARD)
         assert again.peak_bytes == remedy.peak_bytes == estimate.peak_bytes - remedy.saves_bytes
     assert "set_to_zero" in {remedy.change for remedy in estimate.remedies}
+    assert [one.batch for one in estimate.curve] == [256, fit.largest_batch]
+    for one in estimate.curve:
+        again = service.estimate(NOTEBOOK, tmp_path, EstimateRequest(batch_size=one.batch), CARD)
+        assert (one.low, one.bytes, one.high) == (again.low, again.peak_bytes, again.high)
+    assert estimate.curve[-1].high <= fit.limit_bytes
     halved = next(remedy for remedy in estimate.remedies if remedy.change == "batch_size")
     assert halved.request == {"batch_size": 32} and halved.largest_batch == fit.largest_batch
 

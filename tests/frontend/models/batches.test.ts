@@ -1,7 +1,7 @@
 /** Memory over batch size: a line through what was traced, and where it meets a card. */
 
 import type { IEstimate } from '../../../src/domain';
-import { at, axis, Batches, furtherPoint, reaches } from '../../../src/models/estimate/batches';
+import { at, axis, Batches, reaches } from '../../../src/models/estimate/batches';
 
 function estimate(batch: number, peak: number, more: object = {}): IEstimate {
   return {
@@ -12,22 +12,30 @@ function estimate(batch: number, peak: number, more: object = {}): IEstimate {
     high: peak,
     breakdown: { parameters: 100, gradients: 0, optimizer_state: 0, context: 0 },
     fits: [],
+    curve: [],
     ...more
   } as unknown as IEstimate;
 }
 
-test('without a search the line rises by what depends on the batch', () => {
-  expect(furtherPoint(estimate(10, 300))).toEqual({
-    batch: 20,
-    low: 500,
-    bytes: 500,
-    high: 500
-  });
+test("the points are those that were traced, the server's further out among them", () => {
+  const curve = [{ batch: 40, low: 650, bytes: 700, high: 750 }];
+  const batches = new Batches();
+  batches.add(estimate(10, 300, { curve }), 'code');
+  expect(batches.points.map(({ batch, high }) => [batch, high])).toEqual([
+    [10, 300],
+    [40, 750]
+  ]);
+  expect(at(batches.points, 25)?.bytes).toBe(500);
 });
 
-test('where the search for the largest batch ended, the upper bound goes through its end', () => {
-  const fits = [{ device: 'T4', limit_bytes: 2100, largest_batch: 100, high_bytes: null }];
-  expect(furtherPoint(estimate(10, 300, { fits }))?.high).toBe(2100);
+test('no batch is said to fit that lies beyond what was traced', () => {
+  const batches = new Batches();
+  batches.add(estimate(16, 1000), 'code');
+  expect(reaches(batches.points, 1500)).toBeNull();
+  // Data that is held in tensors does not grow with the batch.
+  batches.add(estimate(64, 1048), 'code');
+  expect(reaches(batches.points, 1024)).toBe(40);
+  expect(reaches(batches.points, 1500)).toBeNull();
 });
 
 test('two sizes that were traced are the line, and a third lies on it', () => {
@@ -36,7 +44,6 @@ test('two sizes that were traced are the line, and a third lies on it', () => {
   batches.add(estimate(40, 1200), 'code');
   expect(at(batches.points, 20)?.bytes).toBe(600);
   expect(reaches(batches.points, 900)).toBe(30);
-  expect(reaches(batches.points, 1500)).toBe(50);
 });
 
 test('other code begins anew', () => {
@@ -44,8 +51,7 @@ test('other code begins anew', () => {
   batches.add(estimate(10, 300), 'code');
   batches.add(estimate(40, 1200), 'code');
   batches.add(estimate(10, 700), 'other');
-  expect(at(batches.points, 10)?.bytes).toBe(700);
-  expect(batches.points.map(({ batch }) => batch)).toEqual([10, 20]);
+  expect(batches.points.map(({ batch }) => batch)).toEqual([10]);
 });
 
 test('the axis ends behind the smallest card that holds more, in round steps', () => {

@@ -1,6 +1,6 @@
 /** What was chosen for a job, as it is sent and as it is written down. */
 
-import type { IEngineFeatures, IImageChoice } from '../../../src/domain';
+import type { IEngineFeatures, IImageChoice, IWhatIf } from '../../../src/domain';
 import {
   AS_USUAL,
   figureOf,
@@ -15,6 +15,7 @@ import {
   submissionOf,
   writeEnvironment
 } from '../../../src/models/submit/choice';
+import { askedFor } from '../../../src/models/estimate/whatIfs';
 
 test('what is as usual is not sent', () => {
   expect(submissionOf(AS_USUAL)).toEqual({});
@@ -87,8 +88,26 @@ test('the figure is asked for with the variables of the job, and anew with other
   expect(isElsewhere({ ...AS_USUAL, environment }, { ...AS_USUAL, environment })).toBe(false);
 });
 
-test('the end of an image name tells it from others', () => {
+test("an image is named without its registry, and by whose it is where it is none of Paddle's", () => {
+  expect(shortImage('paddlepaddle/paddle:3.3.1')).toBe('paddle:3.3.1');
+  expect(shortImage('stand-in/paddle:1')).toBe('stand-in/paddle:1');
+  expect(shortImage('mirror.example/team/paddle:1')).toBe('team/paddle:1');
   expect(shortImage('registry:5000/paddlepaddle/paddle:3.3.1')).toBe('paddle:3.3.1');
   expect(shortImage('own@sha256:0a')).toBe('own@sha256:0a');
   expect(shortImage(undefined)).toBe('');
+});
+
+const whatIfs = [
+  { name: 'batch_size', asked: 'with batch {value}', choices: [], in_jobs: true },
+  { name: 'accumulation', asked: 'with {value} steps accumulated', choices: [], in_jobs: true }
+] as unknown as IWhatIf[];
+
+test('a batch in parts is told as one of them and their number', () => {
+  const labels = (request: object) =>
+    askedFor({ request, facts: null, whatIfs }).map(({ label }) => label);
+  expect(labels({ batch_size: 128, accumulation: 4 })).toEqual([
+    'with batch 32 × 4',
+    'with 4 steps accumulated'
+  ]);
+  expect(labels({ batch_size: 128 })).toEqual(['with batch 128']);
 });

@@ -38,7 +38,15 @@ describe('Rematch', () => {
 
 test('while advice is computed devices and foot are asked anew, and the advice goes on', async () => {
   const estimate = {
-    ...{ status: 'ok', questions: [], remedies: [], fits: [], trainings: [], training: null },
+    ...{
+      status: 'ok',
+      questions: [],
+      remedies: [],
+      fits: [],
+      curve: [],
+      trainings: [],
+      training: null
+    },
     ...{ breakdown: null, batch_size: 64, peak_bytes: 100, allocated_peak_bytes: 100 }
   };
   let matches = 0;

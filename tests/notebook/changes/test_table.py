@@ -156,7 +156,7 @@ def test_all_at_once_is_python_and_says_what_it_is():
     assert "batch_size=8" in source and 'decorate(net, opt, level="O2", dtype="float16")' in source
     assert "text = '''\n    kept as it is'''" in source, "a string is no code"
     assert [one.render() for one in found.says] == [
-        "with batch 32",
+        "with batch 8 × 4",
         "with recompute",
         "with 4 steps accumulated",
         "with mixed precision O2",

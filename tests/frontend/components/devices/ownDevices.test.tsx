@@ -80,6 +80,7 @@ function shown(
       images={[]}
       receivers={[]}
       queue={queue}
+      names={[]}
       choose={choice => training.choose(choice)}
     />
   );
