@@ -13,6 +13,7 @@ from jupyter_server.serverapp import ServerApp
 from prometheus_client import REGISTRY
 from traitlets import Bool, Float, Int, Unicode
 
+from .domain.errors import PaddleGpuError
 from .server.context import SETTING, ServerContext
 from .server.routes import PAGES, ROUTES
 from .services import Services, Settings
@@ -118,6 +119,8 @@ class PaddleGpuApp(ExtensionApp):
     async def _start_jobs(self) -> None:
         try:
             await self.context.call(self.context.services.start_jobs)
+        except PaddleGpuError as error:
+            self.context.tell(self.log, "Jobs cannot be managed by this server", error)
         except Exception:
             self.log.exception("Jobs cannot be managed by this server")
         if self.metrics:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Callable
 from functools import partial
@@ -155,9 +154,11 @@ class PaddleGpuHandler(ExtensionHandlerMixin, APIHandler):
 
     def log_exception(self, typ: Any, value: BaseException | None, tb: Any) -> None:
         """A refusal is an answer, not a fault: one line, no traceback."""
-        if isinstance(value, PaddleGpuError):
-            level = logging.ERROR if value.status >= 500 else logging.INFO
-            self.log.log(level, "%s %s: %s", self.request.method, self.request.path, value)
+        asked = f"{self.request.method} {self.request.path}"
+        if isinstance(value, PaddleGpuError) and value.status >= 500:
+            self.context.tell(self.log, asked, value)
+        elif isinstance(value, PaddleGpuError):
+            self.log.info("%s: %s", asked, value)
         else:
             super().log_exception(typ, value, tb)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from ..domain.errors import PaddleGpuError
 from ..services import Services
 from .broadcast import Broadcast
 
@@ -41,9 +43,19 @@ class ServerContext:
         self.max_body_bytes = max_body_bytes
         self.log_poll_seconds = log_poll_seconds
         self.broadcast = Broadcast()
+        self._told = ""
         # Estimates can take seconds: in a pool of their own they cannot keep a cancel or a log waiting.
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="paddle-gpu")
         self._estimates = ThreadPoolExecutor(estimates_at_once, thread_name_prefix="paddle-gpu-estimate")
+
+    def tell(self, log: logging.Logger, what: str, error: PaddleGpuError) -> None:
+        """Log an error of this side as one line. What every request fails for alike (a policy file that is wrong) is
+        logged again when it has changed."""
+        said, level = str(error), logging.ERROR
+        if error.code.startswith("policy_"):
+            level = logging.DEBUG if said == self._told else logging.ERROR
+            self._told = said
+        log.log(level, "%s: %s", what, said)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a short blocking call in a thread."""

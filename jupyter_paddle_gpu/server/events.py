@@ -97,6 +97,9 @@ class EventsHandler(ExtensionHandlerMixin, WebSocketMixin, WebSocketHandler, Jup
                 await self._write(event)
         except WebSocketClosedError:
             pass
+        except PaddleGpuError as error:
+            self.context.tell(self.log, "The event socket failed", error)
+            self.close(1011, "internal error")
         except Exception:
             self.log.exception("The event socket failed")
             self.close(1011, "internal error")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import msgspec
 
 from ..domain.errors import PaddleGpuError
+from ..domain.messages import Message
 from .settings import POLICY_VARIABLE, Settings
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ..domain.containers.images import LocalImage
     from ..domain.devices import Inventory
     from ..domain.jobs.job import Job, JobResult
-    from ..domain.messages import Message
     from ..engines.base import Engine
     from ..engines.engine_type import EngineType
     from ..engines.registry import Registry
@@ -127,6 +127,17 @@ class Components:
         if changed and "jobs" in self._built:
             self.jobs.use(found.matching)
         return found
+
+    def policy_notes(self) -> tuple[Message, ...]:
+        """What became wrong in the policy files since they were read: what was read then goes on."""
+        from .policies.files import load_policies
+
+        settings = self.settings
+        try:
+            load_policies(settings.policy_file, settings.data_folder, self.registry.types, settings.system_policy_file)
+        except PaddleGpuError as error:
+            return (_POLICY_KEPT.filled(why=error.message),)
+        return ()
 
     def policies_in(self, folder: Path) -> Policies:
         """The same within what a file in a notebook's own folder says; read anew, as it is edited beside it."""
@@ -348,3 +359,10 @@ class Components:
             built["viewers"].close()
         if "device_holders" in built:
             built["device_holders"].close()
+
+
+_POLICY_KEPT = Message(
+    code="policy_kept",
+    text="{why} The policy that was read before goes on.",
+    hint="Mend the file; a server that is started anew would not run jobs with it.",
+)

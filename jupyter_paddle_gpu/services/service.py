@@ -242,7 +242,8 @@ class Services(Machine):
         if not self.inspect(source).imports_paddle:  # which Paddle there is concerns nobody
             found = tuple(message for message in found if message.code != "paddle_for_cpu")
         problems = tuple(message for message in found if not is_note(message))
-        return Preflight(problems=problems, notes=(*spec.unanswered, *filter(is_note, found)), decision=decision)
+        notes = (*self.policy_notes(), *spec.unanswered, *filter(is_note, found))
+        return Preflight(problems=problems, notes=notes, decision=decision)
 
     def rerun(self, job_id: str, wanted: Rerun | None = None) -> Job:
         """Run a job again. Without a wish it goes on from its checkpoints; with other values it is a run of its own.

@@ -1,4 +1,7 @@
 import asyncio
+import logging
+
+import pytest
 
 from jupyter_paddle_gpu import __version__
 
@@ -44,3 +47,32 @@ async def test_prometheus_finds_our_figures_beside_the_servers(jp_serverapp, jp_
         await asyncio.sleep(0.05)
     assert "paddle_gpu_info" in text
     assert "http_request_duration_seconds" in text
+
+
+@pytest.fixture
+def wrong_policy(data_folder):
+    """The server starts with a policy file that cannot be read."""
+    data_folder.mkdir(parents=True, exist_ok=True)
+    (data_folder / "paddle-gpu.yaml").write_text("matching: [")
+    return data_folder / "paddle-gpu.yaml"
+
+
+async def test_a_wrong_policy_file_is_one_line_in_the_log_until_it_changes(wrong_policy, api, caplog):
+    caplog.set_level(logging.DEBUG)
+    for _ in range(2):
+        status, error = await api("GET", "engines")
+        assert (status, error["code"]) == (503, "policy_unreadable")
+        assert str(wrong_policy) in error["message"] and error["hint"]
+
+    def told():
+        return [one for one in caplog.records if one.levelno >= logging.ERROR and str(wrong_policy) in one.getMessage()]
+
+    assert len(told()) <= 1  # whoever starts the jobs may have told it before
+    assert not any(one.exc_info for one in caplog.records if str(wrong_policy) in one.getMessage())
+    wrong_policy.write_text("engine: slurm")
+    before = len(told())
+    for _ in range(2):
+        assert (await api("GET", "engines"))[1]["code"] == "policy_wrong"
+    assert len(told()) == before + 1
+    wrong_policy.unlink()
+    assert (await api("GET", "engines"))[0] == 200

@@ -45,3 +45,18 @@ def test_prices_follow_their_files_for_whoever_waits_for_a_lower_one(tmp_path):
     own.unlink()
     assert (services.policy.prices, services.policy.market) == ({}, {"T4": 0.2})
     services.close()
+
+
+def test_a_file_that_becomes_wrong_is_told_beside_what_goes_on(tmp_path):
+    own = tmp_path / "paddle-gpu.yaml"
+    own.write_text("resource_policy: {memory_threshold: 0.5}")
+    services = Services(Settings(data_folder=tmp_path, system_policy_file=tmp_path / "none.yaml"))
+    assert (services.policy.memory_threshold, services.policy_notes()) == (0.5, ())
+    own.write_text("resource_policy: {memory_threshold: [}")
+    (note,) = services.policy_notes()
+    assert (note.code, note.params["why"].code) == ("policy_kept", "policy_unreadable")
+    assert f"{own}:1:" in note.render()
+    assert services.policy.memory_threshold == 0.5
+    own.unlink()
+    assert services.policy_notes() == ()
+    services.close()
