@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
-from paddle.base import core
 
 from .. import own_faults
 from ..eager.tensors import Tensors
@@ -17,7 +13,7 @@ from ..patches.data.loaders import Loaders
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
-from .beyond import following, late_imports
+from .beyond import draws, following, late_imports
 from .beyond.code import Counted
 from .cells import behind, programs
 from .cells.helpers import Helpers
@@ -69,6 +65,7 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         # What hangs on how many rounds the loops had is another error then, or none.
         again = _traced({**request, "later": 1}, asked)
         result["stop"] = found["stop"] if found == again.get("behind") or found["stop"] == again.get("stop") else None
+    result = draws.certain(result, lambda: _code(request), lambda number: _traced({**request, "draw": number}, asked))
     _by_answers(result, request)
     untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
@@ -95,8 +92,17 @@ def _stopped(request: dict[str, Any]) -> str | None:
     return None if stop is None else str(stop["error"])
 
 
+def _beside(request: dict[str, Any]) -> dict[str, str]:
+    """The sources by path of what the cells run and import."""
+    return {**programs.sources(request["cells"], request.get("folder")), **Helpers.of(request["cells"]).sources}
+
+
+def _code(request: dict[str, Any]) -> str:
+    return "\n".join([*(cell["source"] for cell in request["cells"]), *_beside(request).values()])
+
+
 def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
-    beside = {**programs.sources(request["cells"], request.get("folder")), **Helpers.of(request["cells"]).sources}
+    beside = _beside(request)
     sites, settings = Sites(request["cells"], beside), SettingsFiles()
     times = (request.get(name) or 0 for name in ("wall_seconds", "cpu_seconds", "waiting_seconds"))
     with limited(*times) as deadline:
@@ -374,19 +380,12 @@ def _run(
         with run.begun.run(), working_in(request.get("folder")):
             run.run(session)
 
-    _draw_alike()
+    draws.alike(request.get("draw") or 0)
     runtime, result = traced(execute, scenario, run, rounds=rounds)
     if is_beyond:
         return what_ifs.Run(result)
     seen, has_loader = runtime.of(ModelInputs), bool(runtime.of(Loaders).seen_batch_sizes)
     return what_ifs.Run(result, seen.image, seen.sequence, run.found.failures, has_loader, run.trained_in)
-
-
-def _draw_alike() -> None:
-    """Sizes may hang on numbers that are drawn: two looks at one notebook are to see the same ones."""
-    random.seed(0)
-    np.random.seed(0)
-    core.default_cpu_generator().manual_seed(0)  # `paddle.seed` would look for cards
 
 
 def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:

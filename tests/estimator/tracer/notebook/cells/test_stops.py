@@ -96,6 +96,12 @@ def answers():
         x="paddle.rand([4, 4]); paddle.seed(3)",
         loss="F.cross_entropy(net(x), paddle.randint(0, 3, [2]).repeat_interleave(2))",
     )
+    once = "paddle.rand([{count}, 4]); {first}y = paddle.to_tensor(np.random.randint(-1, 2, {count}))"
+    labelled = {"drawn once": (3, ""), "seeded": (3, "np.random.seed(0); "), "many drawn once": (90, "")}
+    programs |= {
+        name: training(x=once.format(count=count, first=first), loss="F.cross_entropy(net(x), y)")
+        for name, (count, first) in labelled.items()
+    }
     asked = [{"name": name, "source": source} for name, source in programs.items()]
     asked += [{"name": f"only {target}", "source": ONLY_ON_GPU, "target": target} for target in ("cpu", "gpu")]
     asked.append({"name": "large kernel", "source": LARGE_KERNEL})
@@ -135,6 +141,15 @@ def test_what_paddle_takes_is_taken(answers, name):
 
 def test_what_only_some_draws_have_out_of_bounds_is_said_beside_the_figure(answers):
     assert answers["by chance"]["traced"] == {"ended": "ran", "status": "ok", "by_chance": 8}
+
+
+def test_what_only_some_draws_of_numpy_have_is_no_stop(answers):
+    """Labels that are drawn once, three of them: every third program or so is refused, and nobody knows which."""
+    traced = answers["drawn once"]["traced"]
+    assert traced == {"ended": "ran", "status": "ok", "by_chance": 8}
+    for name in ("many drawn once", "seeded"):
+        assert answers[name]["traced"] == answers[name]["real"]
+        assert answers[name]["real"]["ended"] == "refused"
 
 
 def test_a_kernel_that_only_a_gpu_has_is_refused_on_a_cpu_alone(answers):
