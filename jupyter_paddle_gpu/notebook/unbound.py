@@ -117,22 +117,37 @@ def _runs(statement: ast.stmt) -> tuple[list[ast.AST], list[ast.stmt]]:
 
 
 def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
-    """Every expression in it that is surely evaluated: not the rest of a condition, nor a function's body."""
-    pending = [part]
+    """Every expression in it that is surely evaluated, in the order in which Python does: not the rest of a condition,
+    nor a function's body."""
+    pending = [(part, False)]
     while pending:
-        node = pending.pop()
-        yield node
-        match node:
-            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-                pending.extend([node.generators[0].iter] if not isinstance(node, ast.Lambda) else [])
-            case ast.BoolOp():
-                pending.append(node.values[0])
-            case ast.IfExp():
-                pending.append(node.test)
-            case ast.Compare():
-                pending.extend([node.left, node.comparators[0]])
-            case _:
-                pending.extend(ast.iter_child_nodes(node))
+        node, is_open = pending.pop()
+        if is_open:
+            yield node
+        else:
+            pending += [(node, True), *((one, False) for one in reversed(_parts(node)))]
+
+
+def _parts(node: ast.AST) -> list[ast.AST]:
+    """What is evaluated for a node, in that order."""
+    match node:
+        case ast.Lambda():
+            return []
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return [node.generators[0].iter]
+        case ast.BoolOp():
+            return [node.values[0]]
+        case ast.IfExp():
+            return [node.test]
+        case ast.Compare():
+            return [node.left, node.comparators[0]]
+        case ast.Assign():
+            return [node.value, *node.targets]
+        case ast.Dict():
+            pairs = zip(node.keys, node.values, strict=True)
+            return [one for pair in pairs for one in pair if one is not None]
+        case _:
+            return [*ast.iter_child_nodes(node)]
 
 
 def _leaves(statement: ast.stmt) -> bool:

@@ -18,6 +18,10 @@ FOUND = {
     "what a `with` holds": (["with open('a') as file:\n    file.write(lost)"], ("lost", Place(0, 2))),
     "behind a function that returns": (["def f():\n    return 1\nf()\nlost"], ("lost", Place(0, 4))),
     "behind a method called eval": (["net = open('a')\nnet.eval()\nlost(net)"], ("lost", Place(0, 3))),
+    "the first of a line": (["first.item // 每批的大小"], ("first", Place(0, 1))),
+    "what is called before what it is given": (["first.log(second, key=third)"], ("first", Place(0, 1))),
+    "what is given before the body": (["def f(x):\n    return second\nf(first)"], ("first", Place(0, 3))),
+    "what is bound before where": (["second[third] = first"], ("first", Place(0, 1))),
     "a condition": (["if lost > 1:\n    other()"], ("lost", Place(0, 1))),
 }
 LEFT = {

@@ -101,15 +101,25 @@ def made(name: str, everything: list[ast.AST], key: str | None = None) -> list[a
         key: which other keys do not matter beside.
     """
     named = [node for node in everything if isinstance(node, ast.Name) and node.id == name]
-    values = [
-        node.value
-        for node in everything
-        if isinstance(node, ast.Assign) and [ast.unparse(one) for one in node.targets] == [name]
-    ]
+    values = [value for bound, value in _bindings(everything) if bound == name]
     read = sum(map(_is_read, named))
     others = {one.arg for one in everything if isinstance(one, ast.arg)}
     is_more = read != len(list(_looked_at(name, everything, key))) or len(named) - read != len(values)
     return [] if is_more or name in others else values
+
+
+def _bindings(everything: list[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """Names with what they alone are bound to: `names = []`, `losses, history = [], {}`."""
+    for node in everything:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values, strict=False)
+                yield from ((one.id, value) for one, value in pairs if isinstance(one, ast.Name))
 
 
 def _looked_at(name: str, everything: list[ast.AST], key: str | None) -> Iterator[ast.AST]:

@@ -24,8 +24,8 @@ def rounds_behind(cells: list[dict[str, Any]]) -> int:
     """How many epochs behind the first one a step is taken from; 0 where the first one stands for all.
 
     One where code that belongs together through its calls both evaluates and may keep tensors, some where it goes
-    through epochs and copies or loads parameters, and as many as there are where a list says the sizes of each. A cell,
-    or a function, belongs together with the notebook's functions that it calls, directly or not.
+    through epochs and copies or loads parameters in them, and as many as there are where a list says the sizes of each.
+    A cell, or a function, belongs together with the notebook's functions that it calls, directly or not.
     """
     functions: dict[str, list[ast.AST]] = {}
     for cell in cells:
@@ -36,20 +36,25 @@ def rounds_behind(cells: list[dict[str, Any]]) -> int:
 
 
 def _rounds(start: ast.AST, functions: dict[str, list[ast.AST]]) -> int:
-    waiting, seen, listed = [start], {id(start)}, 0
+    waiting, seen, listed = [(start, False)], {(id(start), False)}, 0
     evaluates = keeps = has_epochs = copies = False
     while waiting:
-        for node in _own(waiting.pop()):
+        outer, is_repeated = waiting.pop()
+        own = _own(outer)
+        # What is copied once, before the epochs or behind them, is not kept of each.
+        repeated = {id(part) for one in own if isinstance(one, _LOOPS) for part in _own(one)}
+        for node in own:
             evaluates = evaluates or _turns_off(node)
             keeps = keeps or _keeps(node)
-            copies = copies or (isinstance(node, ast.Call) and _called(node) in _COPYING | _LOADING)
+            is_again = is_repeated or id(node) in repeated
+            copies = copies or (is_again and isinstance(node, ast.Call) and _called(node) in _COPYING | _LOADING)
             if isinstance(node, _LOOPS) and _has_loop(node, functions):
                 has_epochs, listed = True, max(listed, _listed(node))
             called = _called(node) if isinstance(node, ast.Call) else ""
             for function in functions.get(called, ()):
-                if id(function) not in seen:
-                    seen.add(id(function))
-                    waiting.append(function)
+                if (id(function), is_again) not in seen:
+                    seen.add((id(function), is_again))
+                    waiting.append((function, is_again))
     return max(evaluates and keeps, EPOCHS * (has_epochs and copies), listed)
 
 

@@ -30,6 +30,7 @@ Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _DOES_NOTHING = (ast.Pass, ast.Break, ast.Continue)
 _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BLOCKS = (ast.Module, ast.FunctionDef, ast.If, ast.With)
 _CALLED_BEHIND = re.compile(r"def on_(epoch_end|eval_\w+)\b")
 """A callback's methods that `Model.fit` calls behind the steps of an epoch."""
 _OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
@@ -43,7 +44,7 @@ def is_any(sources: Iterable[str]) -> bool:
     sources = list(sources)
     if any(".fit(" in source for source in sources) and any(map(_CALLED_BEHIND.search, sources)):
         return True
-    trees = [nodes(source) for source in sources if any(word in source for word in STEPS)]
+    trees = [nodes(source) for source in sources if any(word in source for word in STEPS | TRAININGS)]
     loops = [[node for node in tree if isinstance(node, _LOOPS)] for tree in trees]
     names = [_names(tree, inner) for tree, inner in zip(trees, map(_training, trees, loops), strict=True)]
     known = {name for found in names for name in found}
@@ -102,12 +103,19 @@ def _does(source: str) -> bool:
 
 
 def _ends_in_more(tree: tuple[ast.AST, ...], training: list[Loop]) -> bool:
-    """Whether a cell or a function goes on behind a loop of its own that trains."""
-    for body in (node.body for node in tree if isinstance(node, (ast.Module, ast.FunctionDef))):
-        last = max((number for number, one in enumerate(body) if one in training), default=len(body))
+    """Whether a cell, a function or a block of them goes on behind a loop of its own that trains, or behind `fit`."""
+    for body in (node.body for node in tree if isinstance(node, _BLOCKS)):
+        trains = [number for number, one in enumerate(body) if one in training or _fits(one)]
+        last = max(trains, default=len(body))
         if any(not isinstance(one, (*_DEFINES, *_DOES_NOTHING, ast.Return)) for one in body[last + 1 :]):
             return True
     return False
+
+
+def _fits(statement: ast.stmt) -> bool:
+    """Whether a statement calls what trains whatever it is given."""
+    called = statement.value if isinstance(statement, (ast.Expr, ast.Assign)) else None
+    return isinstance(called, ast.Call) and getattr(called.func, "attr", "") in TRAININGS
 
 
 def _training(tree: tuple[ast.AST, ...], loops: list[Loop]) -> list[Loop]:

@@ -348,7 +348,9 @@ class CellRun:
             if self.follows_rest:
                 late_indices.look(self._session, problem, {one["index"]: one["source"] for one in self.cells})
             return
-        if self._session.of(StepWatch).rest.is_on:
+        watch = self._session.of(StepWatch)
+        # Where the loops have fewer epochs than are looked at, the step is known as they end.
+        if watch.rest.is_on or (self.follows_rest and _is_through(watch)):
             self.behind = self.found.behind(cell, problem)
             self.finished = True
         else:
@@ -373,3 +375,8 @@ class CellRun:
 
     def _has_updated(self) -> bool:
         return self._session.of(StepWatch).updates > 0
+
+
+def _is_through(watch: StepWatch) -> bool:
+    """Whether the only training has come to its end by itself, and a whole step of it was seen."""
+    return watch.has_window() and watch.loops == 0 and watch.ended is None

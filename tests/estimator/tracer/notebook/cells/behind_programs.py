@@ -70,6 +70,17 @@ RUNS = {
     + "        best, kept = now, copy.deepcopy(net.state_dict())\n"
     + CELL
     + "print(kept['weight'].shape)\nnet.set_state_dict(kept)\n",
+    "what a choice binds in few epochs": "best = 0\n"
+    + EPOCHS.replace("range(4)", "range(2)")
+    + "    right = int((net(x).argmax(1, keepdim=True) == y).sum()) + 1\n    if right > best:\n"
+    + "        best, kept = right, copy.deepcopy(net.state_dict())\nprint(kept['weight'].shape)\n",
+    "what is bound at once and changed": "kept, found = [], {'loss': []}\n"
+    + EPOCHS
+    + "    found['loss'].append(1)\n"
+    + CELL
+    + "found.update(rate=1)\nprint(found['rate'])\n",
+    "what is behind fit": FITTED
+    + "print(model.evaluate(test, verbose=0)['acc'])\nmodel.predict_batch([paddle.rand([4, 6])])\n",
     "what a choice gathers": CHOICE
     + "        found.append(x)\n    found.append(x)\n    best = -9.0 if epoch > 1 else 9.0\n"
     + CELL

@@ -132,6 +132,32 @@ FAULTS = {
         "    print(found['loss'], found['top1'])\n",
         "KeyError: 'top1'",
     ),
+    "a key in the cell that fits": (
+        FITTED + "print(model.evaluate(test, verbose=0)['accuracy'])\n",
+        "KeyError: 'accuracy'",
+    ),
+    "a width in a function that fits": (
+        "def main():\n"
+        + "".join(f"    {line}\n" for line in FITTED.splitlines())
+        + "    model.predict_batch([paddle.rand([4, 7])])\nif __name__ == '__main__':\n    main()\n",
+        "ValueError: (InvalidArgument) In operator matmul",
+    ),
+    "a file that nothing has saved, behind epochs": (
+        EPOCHS + "paddle.save(net.state_dict(), 'best.pdparams')\nnet.set_state_dict(paddle.load('bset.pdparams'))\n",
+        "ValueError: The ``path`` (bset.pdparams) to load model not exists.",
+    ),
+    "a name behind fewer epochs than are looked at": (
+        EPOCHS.replace("range(4)", "range(2)") + "    best = copy.deepcopy(net.state_dict())\nprint(beast)\n",
+        "NameError: name 'beast' is not defined",
+    ),
+    "a key of one of two things that are bound at once": (
+        "kept, found = [], {'loss': []}\n"
+        + EPOCHS
+        + "    found['loss'].append(1)\n"
+        + CELL
+        + "print(found['loss'][-1], found['val_loss'])\n",
+        "KeyError: 'val_loss'",
+    ),
     "a second output of one": (
         FITTED + CELL + "print(model.predict(test, verbose=0)[1])\n",
         "IndexError: list index out of range",
