@@ -130,24 +130,23 @@ def _evaluated(part: ast.AST) -> Iterator[ast.AST]:
 
 def _parts(node: ast.AST) -> list[ast.AST]:
     """What is evaluated for a node, in that order."""
+    parts: list[ast.AST | None] = [*ast.iter_child_nodes(node)]
     match node:
         case ast.Lambda():
-            return []
+            parts = []
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return [node.generators[0].iter]
+            parts = [node.generators[0].iter]
         case ast.BoolOp():
-            return [node.values[0]]
+            parts = [node.values[0]]
         case ast.IfExp():
-            return [node.test]
+            parts = [node.test]
         case ast.Compare():
-            return [node.left, node.comparators[0]]
+            parts = [node.left, node.comparators[0]]
         case ast.Assign():
-            return [node.value, *node.targets]
+            parts = [node.value, *node.targets]
         case ast.Dict():
-            pairs = zip(node.keys, node.values, strict=True)
-            return [one for pair in pairs for one in pair if one is not None]
-        case _:
-            return [*ast.iter_child_nodes(node)]
+            parts = [one for pair in zip(node.keys, node.values, strict=True) for one in pair]
+    return [one for one in parts if one is not None]
 
 
 def _leaves(statement: ast.stmt) -> bool:
