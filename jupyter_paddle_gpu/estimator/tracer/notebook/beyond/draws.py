@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 from paddle.base import core
 
-_OF_NUMBERS = re.compile(
-    r"^(KeyError|AssertionError|IndexError)\b|OutOfRange|out of (bounds|range)|Illegal index|>= 0 and <"
-)
+_OF_NUMBERS = re.compile(r"OutOfRange|out of (bounds|range)|Illegal index|>= 0 and <|^KeyError: -?\d")
 """What is said of numbers that are none of those which there are."""
 _DRAWS = re.compile(r"\brandom\b|\bdefault_rng\b")
 _SEEDED = re.compile(r"\bseed\(|\b(default_rng|RandomState|Random)\(\s*[^)\s]")

@@ -39,6 +39,7 @@ _NO_IDS = re.compile(r"embedding input only support int32 and int64, but get flo
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
 _LEARNS_NOTHING = frozenset(("no_backward", "no_gradients"))
+_OF_LOADER = "batch_unseen"
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 SURE_STOP = "sure_stop"
@@ -104,12 +105,12 @@ def _suggested(
             held = max(refused, key=itemgetter(0))[1:]
         asked.append(question)
         if held is None:
-            if not ends.said():  # there was no time to try one
-                question["suggestion"], question["params"]["source"] = question["candidates"][0][0], UNTRIED
+            if not ends.said():
+                _leave_untried([question, *waiting])
             question["params"].update(ends.said())
             if cuts and cuts == question["params"].get("tried"):  # no answer leads on
                 question.update(name="", why="tensor_between", params={"tensor": question["name"]})
-            waiting = [one for one in waiting if one["name"] not in {question["name"], *answers}]
+            waiting = _of_one_loader(question, waiting, answers)
             break
         answer, source, found = held
         answers[question["name"]] = question["suggestion"] = answer
@@ -120,6 +121,25 @@ def _suggested(
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]
     return result
+
+
+def _leave_untried(questions: list[Result]) -> None:
+    """Suggest the likeliest for each: there was no time to try one, nor will there be for another."""
+    for one in questions:
+        if one.get("candidates"):
+            one["suggestion"], one["params"]["source"] = one["candidates"][0][0], UNTRIED
+
+
+def _of_one_loader(question: Result, waiting: list[Result], answers: dict[str, Any]) -> list[Result]:
+    """What is open behind a question that no trial answers. Of several loaders one is asked for: once it is described,
+    the others give batches like it, and are asked for only where that does not do."""
+    found, is_asked = [], question["why"] == _OF_LOADER
+    for one in waiting:
+        is_other = one["why"] == _OF_LOADER
+        if one["name"] not in {question["name"], *answers} and not (is_other and is_asked):
+            found.append(one)
+            is_asked = is_asked or is_other
+    return found
 
 
 class Order:

@@ -136,3 +136,26 @@ def test_what_the_program_said_decides_what_is_tried_next(texts, said, tried):
     first = next(going)[0]
     order.told(first, {"questions": [], **said})
     assert [first, *(text for text, _ in going)] == [texts[0], *tried]
+
+
+def asked_of(*named):
+    return [
+        {"name": name, "kind": "batch" if why == "batch_unseen" else "value", "why": why, "params": {}, "cell": 0,
+         "line": 9, "suggestion": None, "candidates": candidates}
+        for name, why, candidates in named
+    ]  # fmt: skip
+
+
+def test_where_no_time_is_left_each_question_has_its_likeliest_suggestion_and_one_loader_is_asked_for():
+    """On a busy machine a notebook with two counts and two loaders asked six fields, three of them empty."""
+    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
+    questions = asked_of(
+        ("users", "number_unseen", [(610, "printed"), (10_000, "assumed")]),
+        ("films", "number_unseen", [(9_724, "printed")]),
+        ("train_loader", "batch_unseen", [("int64[8,2]", "layer")]),
+        ("test_loader", "batch_unseen", []),
+    )
+    result = {"status": "needs_input", "questions": questions, "notes": []}
+    found = trials.suggested({}, result, lambda request: pytest.fail("no time"), lambda: False)["questions"]
+    told = [(one["name"], one["suggestion"], one["params"]["source"]) for one in found]
+    assert told == [("users", 610, "untried"), ("films", 9_724, "untried"), ("train_loader", "int64[8,2]", "untried")]
