@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -50,6 +50,8 @@ class Details:
         step = estimate
         if any(note.code == WHOLE_GRAPH for note in estimate.notes):  # there is no batch to change
             step, limit, devices = msgspec.structs.replace(estimate, batch_size=None), None, 1
+        own = step.batch_size or LARGEST_BATCH
+        curve = tuple(self._points(own, [own * FURTHER], always=True))  # without it there is no line
         if limit is not None:
             known = {estimate.batch_size: estimate.high} if estimate.batch_size and estimate.high else {}
             fits = tuple(msgspec.structs.replace(one, checked=checked) for one in self._fit(device, limit, known))
@@ -60,7 +62,8 @@ class Details:
             lambda change: self._steps.refused(msgspec.structs.replace(self._request, **change)),
             devices,
         )
-        curve = tuple(self._points(step, fits)) if step.batch_size else ()
+        found_at = [one.largest_batch or 0 for one in fits if one.largest_batch != own * FURTHER]
+        curve += tuple(self._points(own, found_at))
         late = messages.DETAILS_LATE.filled(seconds=round(self._seconds), more=LONGER)
         notes = (*estimate.notes, late) if self._late else estimate.notes
         return msgspec.structs.replace(estimate, remedies=found, fits=fits, curve=curve, notes=notes)
@@ -102,26 +105,24 @@ class Details:
         largest = self._largest(limit, {}, known)
         return () if frozenset() in self._lacking else (Fit(device=device, limit_bytes=limit, largest_batch=largest),)
 
-    def _points(self, estimate: Estimate, fits: tuple[Fit, ...]) -> Iterator[BatchPoint]:
-        """The step further out: some times its batch, and the largest one. A loader of fewer samples gives as many."""
-        own, summed = estimate.batch_size or 1, self._request.accumulation or 1
-        largest = [one.largest_batch for one in fits if one.largest_batch is not None]
-        seen = {own}
-        for batch in (own * FURTHER, *largest):
-            if batch <= own or batch >= LARGEST_BATCH:
-                continue
-            trace, peak = self._asked({"batch_size": batch * summed}, SOUGHT)
-            size = trace.batch_size if trace is not None else None
-            if peak is not None and size is not None and size > own and size not in seen:
-                seen.add(size)
-                yield BatchPoint(batch=size, low=peak.low, bytes=peak.likely, high=peak.high)
+    def _points(self, own: int, batches: Iterable[int], *, always: bool = False) -> Iterator[BatchPoint]:
+        """The step at larger batches than its own. A loader of fewer samples gives as many."""
+        summed = self._request.accumulation or 1
+        for batch in batches:
+            if own < batch < LARGEST_BATCH:
+                trace, peak = self._asked({"batch_size": batch * summed}, SOUGHT, always=always)
+                size = trace.batch_size if trace is not None else None
+                if peak is not None and size is not None and size > own:
+                    yield BatchPoint(batch=size, low=peak.low, bytes=peak.likely, high=peak.high)
 
     def _likely(self, change: Mapping[str, Any]) -> int | None:
         _, peak = self._asked(change)
         return peak.likely if peak else None
 
-    def _asked(self, change: Mapping[str, Any], told: Container[str] = ()) -> tuple[Trace | None, Peak | None]:
-        if time.monotonic() > self._deadline:
+    def _asked(
+        self, change: Mapping[str, Any], told: Container[str] = (), *, always: bool = False
+    ) -> tuple[Trace | None, Peak | None]:
+        if time.monotonic() > self._deadline and not always:
             self._late = True
             return None, None
         request = msgspec.structs.replace(self._request, **change)

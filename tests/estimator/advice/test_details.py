@@ -240,3 +240,10 @@ def test_the_same_advice_takes_no_further_trace(service, tmp_path, monkeypatch):
     (tmp_path / "model.py").write_text("width = 3")  # what a cell may read is another: all is looked at again
     service.estimate(NOTEBOOK, tmp_path, asked, CARD)
     assert len(traced) > 1
+
+
+@pytest.mark.paddle
+def test_the_line_over_batches_is_there_however_little_time_there_is_for_advice(service, tmp_path):
+    request = EstimateRequest(details=True, target="cpu", details_seconds=1e-9)
+    estimate = service.estimate(NOTEBOOK, tmp_path, request)
+    assert [one.batch for one in estimate.curve] == [256]
