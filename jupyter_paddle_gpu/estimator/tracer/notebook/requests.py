@@ -15,7 +15,7 @@ from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
 from .beyond import draws, following, late_imports
 from .beyond.code import Counted
-from .cells import behind, programs
+from .cells import behind, late_rounds, programs
 from .cells.helpers import Helpers
 from .cells.loops import Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
@@ -360,12 +360,12 @@ def _run(
     sums = (request.get("accumulation") or 1) > 1
     is_all = is_beyond or sums or rounds > 0
     loops = Loops(sites) if is_all else Statistics() if "datasets" in source else None
-    is_plain = scenario.change is None and scenario.probe is None and not request.get("absorbs")
-    follows = is_plain and not (is_beyond or sums)
+    follows = scenario.change is None and scenario.probe is None and not (request.get("absorbs") or is_beyond or sums)
     goes_on = follows and behind.goes_on(cell["source"] for cell in request["cells"])
     has_rest = goes_on or (follows and behind.is_any(cell["source"] for cell in code))
     left = TrainingLoops(sites) if has_rest and not is_all else None
-    rewriting = tuple(one for one in (sizes, left, loops, Counted() if is_beyond else None) if one is not None)
+    late = late_rounds.rewriting(has_rest)
+    rewriting = tuple(one for one in (sizes, *late, left, loops, Counted() if is_beyond else None) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),

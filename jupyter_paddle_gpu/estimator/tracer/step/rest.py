@@ -29,6 +29,9 @@ class Rest:
         is_awaited: whether the step is known, and left later.
         is_over: whether nothing more is followed.
         has_short: whether the loader that trains has a last batch of fewer samples that is still to come.
+        is_short_last: whether that loader's last batch has fewer samples, and has not come.
+        done: parts of a round that were done, of those that are done in some rounds alone.
+        counts: the count with which one is done that is done at once.
     """
 
     def __init__(self) -> None:
@@ -38,8 +41,11 @@ class Rest:
         self.may_write: Callable[[str], bool] = lambda _: True
         self.missing: BaseException | None = None
         self.later = 0
+        self.done: set[str] = set()
+        self.counts: dict[str, int] = {}
+        self.is_short_last = False
         self.is_on = self.is_over = self.has_short = self.is_awaited = False
-        self._more = 0
+        self._more, self._period = 0, 1
         self._waiting: Waiting | None = None
 
     def begins(self, now: int, period: int) -> bool:
@@ -51,7 +57,7 @@ class Rest:
         if self.keep is None or self.is_on or not (self.is_any or self.has_short):
             return False
         self.keep()
-        self.is_on, self._more = True, period * (1 + self.has_short) - 1
+        self.is_on, self._period, self._more = True, period, period * (1 + self.has_short) - 1
         self._waiting = REST.begins(now)
         return True
 
@@ -63,7 +69,8 @@ class Rest:
 
     def trains_anew(self) -> None:
         """Another training begins."""
-        self.has_short, self._more = False, 0
+        self.has_short = self.is_short_last = False
+        self._more = 0
 
     def updated(self) -> None:
         """An optimizer has updated behind the step: with the last batch, or in the next epoch."""
@@ -74,7 +81,14 @@ class Rest:
         self.is_over = self.is_over or (self._waiting is not None and self._waiting.is_over(now))
         return self.is_over
 
+    def wants_short(self) -> bool:
+        """Whether a last batch of fewer samples is still to come: what is done with the last one is done with it."""
+        if self.is_short_last and not self.has_short:
+            self.has_short, self._more = True, self._more + self._period
+        return self.is_short_last
+
     def takes_short(self) -> bool:
         """Whether the loader is to give its last batch now."""
         takes, self.has_short = self.has_short and self.is_on, self.has_short and not self.is_on
+        self.is_short_last = self.is_short_last and not takes
         return takes

@@ -23,7 +23,7 @@ from ..beyond import returned
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
 from ..syntax import nodes
-from . import stops
+from . import late_rounds, stops
 from .absorbing import is_of_types
 
 Loop: TypeAlias = "ast.For | ast.While | ast.AsyncFor"
@@ -39,8 +39,8 @@ _OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
 
 def is_any(sources: Iterable[str]) -> bool:
     """Whether anything stands behind a loop that trains, within the round of another loop or the cell or function that
-    it ends, or behind the call of a function that has one within a round, or is called there by `Model.fit`. It is read
-    by lines alone: most code has nothing there."""
+    it ends, or behind the call of a function that has one within a round, or is called there by `Model.fit`, or is done
+    in some rounds alone. It is read by lines alone: most code has nothing there."""
     sources = list(sources)
     if any(".fit(" in source for source in sources) and any(map(_CALLED_BEHIND.search, sources)):
         return True
@@ -48,6 +48,9 @@ def is_any(sources: Iterable[str]) -> bool:
     loops = [[node for node in tree if isinstance(node, _LOOPS)] for tree in trees]
     names = [_names(tree, inner) for tree, inner in zip(trees, map(_training, trees, loops), strict=True)]
     known = {name for found in names for name in found}
+    steps = {name for found in map(_stepping, trees) for name in found}
+    if any(map(late_rounds.is_any, (_calling(one, steps) for one in loops))):
+        return True
     for tree, outer in zip(trees, loops, strict=True):
         starts = [node.lineno for node in _training(tree, outer)]
         starts += [
@@ -126,6 +129,24 @@ def _training(tree: tuple[ast.AST, ...], loops: list[Loop]) -> list[Loop]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in STEPS
     ]
     return [loop for loop in loops if any(_holds(loop, line) for line in steps)]
+
+
+def _stepping(tree: tuple[ast.AST, ...]) -> Iterator[str]:
+    """The methods and functions that take a step of a training."""
+    for node in tree:
+        if isinstance(node, ast.FunctionDef) and any(_called(part) in STEPS for part in ast.walk(node)):
+            yield node.name
+
+
+def _calling(loops: list[Loop], steps: set[str]) -> list[Loop]:
+    """The loops that take a step, or call what does."""
+    steps = steps | STEPS
+    return [loop for loop in loops if any(_called(part) in steps for part in ast.walk(loop))]
+
+
+def _called(node: ast.AST) -> str:
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
 
 
 def _names(tree: tuple[ast.AST, ...], loops: list[Loop]) -> list[str]:

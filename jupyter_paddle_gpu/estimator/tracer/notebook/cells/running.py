@@ -40,7 +40,7 @@ from ..questions.wording import line_of, out_of_time, said
 from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, behind, changing, wanting, within
+from . import absorbing, behind, changing, late_rounds, wanting, within
 from .findings import Findings
 from .helpers import Helpers
 from .loops import LOOP, TURNS, Loops, Turns, loop
@@ -251,6 +251,8 @@ class CellRun:
         own = {"__file__": file} if file else {}
         found = {LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
         data = {
+            late_rounds.LATE: late_rounds.late,
+            late_rounds.COUNT: late_rounds.count,
             absorbing.UNSEEN: Unseen(),
             absorbing.SETTINGS: settings_of(Unseen()),
             **within.NAMES,

@@ -141,15 +141,16 @@ def _last(runtime: Tensors, loader: Any, rest: int) -> Iterator[Any]:
 
 
 def _short(behind: Rest, loader: Any, size: int) -> int:
-    """Samples of the last batch, where it has fewer than the others and the code may not take them; else 0."""
+    """Samples of the last batch, where it has fewer than the others; else 0. Code that may not take it gets it."""
     if behind.keep is None or not size or getattr(loader, "drop_last", False):
         return 0
     try:
         total = len(loader.dataset)
     except (TypeError, AttributeError, RuntimeError, NeededError):
         return 0
-    behind.has_short = total > size and total % size > 0 and behind.fixes(size)
-    return total % size if behind.has_short else 0
+    behind.is_short_last = total > size and total % size > 0
+    behind.has_short = behind.is_short_last and behind.fixes(size)
+    return total % size
 
 
 def _description(runtime: Tensors, loader: Any) -> str | None:
