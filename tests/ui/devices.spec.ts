@@ -79,6 +79,13 @@ test('a question is answered, the cards say where it fits, and the job draws its
 });
 
 test('every field of the submit dialog is operated by keys alone', async ({ page, server }) => {
+  // The dialog is opened before the engines are known: their devices come then.
+  let answer: () => void = () => undefined;
+  const held = new Promise<void>(resolve => (answer = resolve));
+  await page.route(/\/api\/engines$/, async route => {
+    await held;
+    await route.continue();
+  });
   await openNotebook(page, server, 'digits_loop.ipynb');
   const panel = await openPanel(page);
   const foot = panel.getByRole('region', { name: 'Submit' });
@@ -86,6 +93,8 @@ test('every field of the submit dialog is operated by keys alone', async ({ page
   await change.focus();
   await page.keyboard.press('Enter');
   const dialog = page.locator('.jp-Dialog');
+  await expect(dialog.getByRole('radio', { name: 'CPU' })).toBeVisible();
+  answer();
   await expect(dialog.getByRole('checkbox', { name: /^GPU 0/ })).toBeVisible();
 
   // Round once: from above to below, each with a ring around it, and never out of the dialog.

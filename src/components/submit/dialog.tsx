@@ -120,6 +120,8 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
     this._planner = new Planner(_model.api);
     this.addClass('jp-PaddleGpu');
     this._choice = _training.submission.choice;
+    // Engines and devices may come after the dialog.
+    _model.changed.connect(this.update, this);
     void this._readImages();
     void this._readReceivers();
     void this._readQueue();
@@ -187,7 +189,7 @@ class ChoiceBody extends ReactWidget implements Dialog.IBodyWidget<IChoice> {
       const { api } = this._model;
       const [images, names] = await Promise.all([
         api.images<IImageChoice>('images'),
-        api.images<string>('images/names')
+        api.images<string>('images/names').catch(() => [])
       ]);
       const known = new Set(images.map(({ reference }) => reference));
       [this._images, this._names] = [images, names.filter(name => !known.has(name))];
