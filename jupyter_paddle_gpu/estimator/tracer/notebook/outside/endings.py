@@ -17,6 +17,8 @@ from ..syntax import nodes
 from .answers import PLACE, Parsers, is_environment, variable
 
 _MOST_PLACES = 9
+_ENDS = frozenset(("exit", "quit", "error", "_exit"))
+"""Functions that end a program, and a parser's."""
 
 
 class Lack(NamedTuple):
@@ -45,13 +47,16 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
     given = vars(parsers.given) if parsers.given is not None else {}
     absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
     for ended in _conditions(problem):
-        if wanted := list(_wanted(ended.test, ended.holds, _Absent(absent, ended))):
+        left_out = _Absent(absent, ended)
+        # What is of something else is not looked at: data that is not here would count as asked for by that.
+        if left_out.is_any(ended.test) and (wanted := list(_wanted(ended.test, ended.holds, left_out))):
             return list(dict.fromkeys(wanted))
     return []
 
 
 def _conditions(problem: BaseException) -> Iterator[_Ended]:
     """The innermost first. Of a function that does nothing but end the program (`usage()`), those of its call."""
+    is_within = False
     for frame, line in reversed(_steps(problem.__traceback__)):
         source = "".join(linecache.getlines(frame.f_code.co_filename))
         if not source:  # `exit()` is Python's own
@@ -62,8 +67,9 @@ def _conditions(problem: BaseException) -> Iterator[_Ended]:
         if isinstance(ends, ast.Assert):
             yield _Ended(ends.test, False, frame, source)
             return
-        if not _is_ending(ends):
+        if not _is_ending(ends, is_within=is_within):
             return
+        is_within = True
         functions = [one.lineno for one in here if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
         choices = [one for one in here if isinstance(one, ast.If) and one.lineno >= max(functions, default=0)]
         for one in sorted(choices, key=lambda one: (-one.lineno, -one.col_offset)):
@@ -86,9 +92,18 @@ def _end(node: ast.AST) -> int:
     return getattr(node, "end_lineno", None) or 0
 
 
-def _is_ending(node: ast.stmt | None) -> bool:
-    """Whether a statement raises, or calls what ends the program."""
-    return isinstance(node, ast.Raise) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+def _is_ending(node: ast.stmt | None, *, is_within: bool) -> bool:
+    """Whether a statement raises, or calls what ends the program.
+
+    Args:
+        is_within: whether what it calls has ended it.
+    """
+    match node:
+        case ast.Raise():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called))):
+            return is_within or called in _ENDS
+    return False
 
 
 class _Absent:
@@ -103,10 +118,19 @@ class _Absent:
         self._arguments = arguments
         self._names = {**ended.frame.f_globals, **ended.frame.f_locals}
         self._bound = {
-            node.targets[0].id: node.value
+            node.targets[0].id: read
             for node in nodes(ended.source)
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+            if (read := [name for part in ast.walk(node.value) if (name := variable(part))])
         }
+        """The environment variables by the names that are bound to them."""
+
+    def is_any(self, test: ast.expr) -> bool:
+        """Whether a condition is made of anything that could be left out."""
+        parts = list(ast.walk(test))
+        names = {getattr(one, "id", getattr(one, "attr", "")) for one in parts}
+        names |= {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        return not names.isdisjoint({*self._arguments, *self._bound, "argv", "environ", "getenv"})
 
     def is_so(self, test: ast.expr) -> bool:
         """What a condition says where the program ended, as far as that can be asked; else that it held."""
@@ -132,7 +156,7 @@ class _Absent:
                     if name in self._arguments and not self.is_so(node):
                         yield Lack("argument_missing", name)
             if isinstance(node, ast.Name) and node.id in self._bound and not self.is_so(node):
-                yield from (one for part in ast.walk(self._bound[node.id]) for one in self._variable(variable(part)))
+                yield from (one for name in self._bound[node.id] for one in self._variable(name))
 
     def _variable(self, name: str) -> Iterator[Lack]:
         if name and name not in os.environ:
