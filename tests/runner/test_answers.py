@@ -1,0 +1,152 @@
+"""Answers reach the cells of a job, and the scripts that they start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Execute = Callable[..., Any]
+
+
+@pytest.fixture(params=["auto", "plain"])
+def shell(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_answers_are_bound_where_the_name_is_assigned(execute: Execute, shell: str) -> None:
+    run = execute(
+        "batch_size = missing_name * 2\nepochs: int = 9\na, batch_size = 1, 2\nlr = 1\nlr *= 5",
+        "def f():\n    lr = 7\n    return lr\nfor epochs in range(2):\n    pass\nprint(batch_size, epochs, lr, f())",
+        sets={"batch_size": 64, "epochs": 3, "lr": 0.5},
+        shell=shell,
+    )
+    assert run.stream(1) == "64 3 0.5 7\n", run.log
+
+
+def test_a_program_reads_its_answer_from_the_environment_itself(
+    execute: Execute, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`BATCH` is a text there, of which the notebook makes a number; a variable of another name is bound as it is."""
+    monkeypatch.setenv("BATCH", "64")
+    monkeypatch.setenv("WIDTH", "8")
+    run = execute(
+        "import os\nBATCH = int(os.environ['BATCH'])\nWIDTH: int = int(os.getenv('WIDTH'))\nBATCH, EPOCHS = "
+        "int(os.environ.get('BATCH', 2)), 1\nprint([BATCH, WIDTH, EPOCHS])",
+        sets={"BATCH": "64", "WIDTH": "8", "EPOCHS": 3},
+        shell=shell,
+    )
+    assert run.stream(0) == "[64, 8, 3]\n", run.log
+
+
+def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import argparse\ndef read():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('--batch-size', type=int, required=True)\n    parser.add_argument('path')\n"
+        "    parser.add_argument(*('-e', '--rounds'), dest='epochs', type=int, required=True)\n"
+        "    return parser.parse_args([])\nprint(read().batch_size, read().path, read().epochs, int(input('rows')))",
+        sets={"batch_size": 64, "path": "a.csv", "epochs": 5, "input": 3},
+        shell=shell,
+    )
+    assert run.stream(0) == "64 a.csv 5 3\n", run.log
+
+
+def test_answers_stand_behind_what_a_script_was_given(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import sys\nsys.argv = ['train.py', 'rows.csv']",
+        "print(sys.argv, len(sys.argv))",
+        sets={"argv_1": "not.csv", "argv_2": 64, "argv_4": "beyond"},
+        shell=shell,
+    )
+    assert run.stream(1) == "['train.py', 'rows.csv', '64'] 3\n", run.log
+
+
+def test_what_a_name_is_made_of_is_made_of_what_would_be_typed(execute: Execute, shell: str) -> None:
+    run = execute(
+        "width = int(input('width? ')) * 2\nname: str = input('name? ').strip()\nprint([width, name])",
+        sets={"width": 3, "name": 5},
+        shell=shell,
+    )
+    assert run.stream(0) == "[6, '5']\n", run.log
+
+
+def test_answers_reach_a_script_that_a_cell_starts(execute: Execute, shell: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text("7\n")
+    script = (
+        "import argparse, sys\nparser = argparse.ArgumentParser()\nparser.add_argument('--wanted', required=True)\n"
+        "WIDTH = 3\nif __name__ == '__main__':\n"
+        "    print(open('data/rows.csv').read().strip(), WIDTH, parser.parse_args().wanted, sys.argv, __file__)\n"
+    )
+    run = execute(
+        f"with open('train it.py', 'w') as file:\n    file.write({script!r})",
+        "!echo 'first' && python -W ignore 'train it.py' > said.txt; cat said.txt",
+        "!python -c 'print(1)' && python -m this.py",
+        "%%bash\necho 'second'\npython -W ignore 'train it.py'",
+        sets={"rows_csv": str(tmp_path / "rows.csv"), "WIDTH": 8, "wanted": "all"},
+        shell=shell,
+    )
+    shown = [out["text"] for out in run.outputs(1)]
+    assert ["".join(text) for text in shown] == ["first\n7 8 all ['train it.py'] train it.py\n"], run.log
+    assert "1\n" in "".join(run.outputs(2)[0]["text"])
+    assert run.stream(3) == "second\n7 8 all ['train it.py'] train it.py\n"
+
+
+def test_answers_reach_a_parser_that_stands_in_a_module(execute: Execute, shell: str, tmp_path: Path) -> None:
+    options = (
+        "import argparse\ndef given():\n    parser = argparse.ArgumentParser()\n"
+        "    parser.add_argument('data')\n    parser.add_argument('--batch-size', type=int, default=4)\n"
+        "    return parser.parse_args()\n"
+    )
+    script = "import options\nprint(options.given())\n"
+    run = execute(
+        f"open('options.py', 'w').write({options!r}); open('train.py', 'w').write({script!r}); import sys",
+        "sys.argv[1:] = []; import options; print(options.given())",
+        "!python -W ignore train.py; python -W ignore train.py --batch-size 8",
+        sets={"data": "rows.csv", "batch_size": 64},
+        shell=shell,
+    )
+    assert run.stream(1) == "Namespace(data='rows.csv', batch_size=64)\n"
+    own = "".join("".join(one["text"]) for one in run.outputs(2))
+    assert own == "Namespace(data='rows.csv', batch_size=64)\nNamespace(data='rows.csv', batch_size=8)\n"
+
+
+def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import os\nos.mkdir('src')\nopen('src/train.py', 'w').write('WIDTH = 3\\nprint(WIDTH, flush=True)\\n')",
+        "!cd src && python -W ignore train.py",
+        "import os, subprocess, sys\n"
+        "def of(command, **options):\n"
+        "    print(subprocess.run(command, capture_output=True, text=True, **options).stdout.strip())\n"
+        "of([sys.executable, 'src/train.py'])\n"
+        "of([sys.executable, '-u', 'train.py'], cwd='src', env={'PATH': os.environ['PATH']})\n"
+        "of('cd src; python train.py', shell=True)\n"
+        "of(['echo', 'train.py'])\n"
+        "of([sys.executable, '-c', 'print(3)'])",
+        "print(os.system('python src/train.py'))",
+        sets={"WIDTH": 8},
+        shell=shell,
+    )
+    assert "".join(run.outputs(1)[0]["text"]) == "8\n", run.log
+    assert run.stream(2) == "8\n8\n8\ntrain.py\n3\n"
+    assert run.stream(3).split() == ["8", "0"]
+
+
+def test_answers_reach_modules_and_what_a_script_of_the_shell_starts(execute: Execute, shell: str) -> None:
+    run = execute(
+        "import os\nos.makedirs('pack/inner')\n"
+        "open('pack/inner/train.py', 'w').write('from ..sizes import SIZE\\nWIDTH = 3\\nprint(WIDTH, SIZE)\\n')\n"
+        "open('pack/sizes.py', 'w').write('SIZE = 5\\n')\n"
+        "open('run.sh', 'w').write('cd pack\\necho $1 \\'$x\\'\\ncd ..\\npython -m pack.inner.train\\n')",
+        "!python -W ignore -m pack.inner.train",
+        "!bash run.sh one | cat",
+        "import subprocess, sys\n"
+        "print(subprocess.run([sys.executable, '-m', 'pack.inner.train'], capture_output=True, text=True).stdout)\n"
+        "print(subprocess.run([sys.executable, '-m', 'json.tool', '-h'], stdout=subprocess.DEVNULL).returncode)",
+        sets={"WIDTH": 8},
+        shell=shell,
+    )
+    assert "".join(run.outputs(1)[0]["text"]) == "8 5\n", run.log
+    assert "".join(run.outputs(2)[0]["text"]) == "one $x\n8 5\n", run.log
+    assert run.stream(3) == "8 5\n\n0\n"
