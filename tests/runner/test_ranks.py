@@ -14,6 +14,7 @@ from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec
 from jupyter_paddle_gpu.engines.base import JobFolder, Observation
 from jupyter_paddle_gpu.jobs.folder import ranks
 from jupyter_paddle_gpu.jobs.monitoring.endings import Ending, ending_of
+from tests.notebook.changes.test_table import made
 
 from .conftest import Run, lines_of
 from .test_endings import carriers
@@ -160,3 +161,33 @@ def test_two_processes_train_one_model_on_the_cpu_and_each_ones_peak_is_measured
     peaks = (run.result["step_allocated_bytes"], other(run, "result.json")["step_allocated_bytes"])
     assert peaks[1] > peaks[0] > 2 * 4 * 64 * 64
     assert (result.rank_allocated_bytes, result.step_allocated_bytes) == (peaks, peaks[1])
+
+
+OF_MODEL = """\
+import paddle
+class Rows(paddle.io.Dataset):
+    def __len__(self):
+        return 11
+    def __getitem__(self, row):
+        return paddle.full([4], row / 11.0), paddle.to_tensor([row % 2])
+model = paddle.Model(paddle.nn.Linear(4, 2))
+sgd = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+model.prepare(sgd, paddle.nn.CrossEntropyLoss(), paddle.metric.Accuracy())
+loader = paddle.io.DataLoader(Rows(), batch_size=2)
+model.fit(loader, epochs=1, verbose=0)
+found = model.predict(Rows(), batch_size=2, verbose=0, stack_outputs=True)[0]
+right = [float(answer.argmax() == row % 2) for row, answer in enumerate(found)]
+"""
+
+
+def test_a_model_of_two_processes_trains_on_its_share_and_predicts_all_of_the_data(prepare):
+    told = "print('said', len(found), sum(right) / 11, model.evaluate(Rows(), batch_size=2, verbose=0)['acc'])"
+    copy, _ = made({"devices": 2}, OF_MODEL + told + "\nprint('steps', len(loader))")
+    run = prepare(copy.content["cells"][0]["source"], shell="plain")
+    run.options = ("--ranks", json.dumps([{"PADDLE_DISTRI_BACKEND": "gloo"}] * 2))
+    run.start()
+    assert run.wait() == 0, (run.log, other(run, "log.jsonl"))
+    for lines in (run.texts(), other(run, "log.jsonl")):
+        _, count, predicted, evaluated = next(line for line in lines if line.startswith("said")).split()
+        assert (count, float(predicted)) == ("11", pytest.approx(float(evaluated)))
+        assert any(line.startswith("steps 3") for line in lines), "of 6 batches"

@@ -12,16 +12,13 @@ from ...domain.what_ifs import EstimateRequest
 from ..code import Function
 from ..names import MAX_STEPS
 from ..training.precision import read_distribution, read_processes
-from . import arguments
+from . import divided_fit, sampling
 from .program import Program, RefusedError
 from .training_step import is_optimizer
 
-BEFORE_SAMPLER = 5
-"""Positional parameters of `DataLoader` before those that say how its batches are made."""
-
 
 def change(program: Program, request: EstimateRequest) -> None:
-    """Give a loop `init_parallel_env`, `DataParallel` and `DistributedBatchSampler`; `paddle.Model.fit` has them."""
+    """Give a loop `init_parallel_env`, `DataParallel` and `DistributedBatchSampler`; `fit` has the first two."""
     if not request.devices or request.devices == 1:
         return
     own = read_distribution(program.code, program.names, program.reader, program.magics)
@@ -35,6 +32,7 @@ def change(program: Program, request: EstimateRequest) -> None:
     if program.is_part:
         raise RefusedError(_OTHERS)
     if program.reader.training.kind == "fit":
+        divided_fit.change(program)
         return
     updates = _updated(program)
     if len(updates) > 1:
@@ -56,49 +54,15 @@ def change(program: Program, request: EstimateRequest) -> None:
     cell = program.cell_of(statement)
     cell.insert_before(statement, [f"{paddle}.distributed.init_parallel_env()"])
     cell.insert_after(statement, [f"{model} = {paddle}.DataParallel({model})"])
-    _sample(program, loader, paddle)
+    sampling.divide(program, loader, paddle)
 
 
 def _loader(program: Program) -> ast.Call:
     """The loader of the loop that trains."""
     found = program.batches.training_loader()
     if found is None:
-        raise RefusedError(_NO_LOADER)
+        raise RefusedError(sampling.NO_LOADER)
     return found
-
-
-def _sample(program: Program, loader: ast.Call, paddle: str) -> None:
-    """Each process gets its part of the data, in batches of the same size."""
-    sampling = ("batch_size", "shuffle", "drop_last")
-    dataset = program.names.argument(loader, "dataset", 0)
-    others = [word for word in loader.keywords if word.arg in ("batch_sampler", "return_list") or word.arg is None]
-    if dataset is None or any(word.arg != "return_list" for word in others):
-        raise RefusedError(_NO_LOADER)
-    if len(loader.args) > BEFORE_SAMPLER:
-        raise RefusedError(_NO_LOADER)
-    if not isinstance(dataset, (ast.Name, ast.Attribute)):  # made once, for the loader and for its sampler
-        statement = program.statement(loader)
-        program.lines_alone(statement)
-        name = program.fresh("dataset")
-        program.cell_of(statement).insert_before(statement, [f"{name} = {program.text(dataset)}"])
-    else:
-        name = program.text(dataset)
-    program.editable(loader)
-    cell = program.cell_of(loader)
-    if name != program.text(dataset):
-        cell.replace(dataset, name)
-    given = {word.arg: word for word in loader.keywords}
-    chosen = [given[one] for one in sampling if one in given]
-    words = [name, *(f"{one.arg}={program.text(one.value)}" for one in chosen)]
-    if "batch_size" not in given:
-        words.append("batch_size=1")
-    sampler = f"{paddle}.io.DistributedBatchSampler({', '.join(words)})"
-    if not chosen:
-        program.add_keyword(loader, "batch_sampler", sampler)
-        return
-    arguments.replace(cell, chosen[0], f"batch_sampler={sampler}")
-    for one in chosen[1:]:
-        arguments.remove(cell, one)
 
 
 _KEPT = frozenset(
@@ -225,10 +189,4 @@ _NO_MODEL = Message(
     text="No model = Net(…) stands in a line of its own before the optimizer, so it cannot be made one that several "
     "processes train.",
     hint="Give the model a name in a cell before the optimizer is made.",
-)
-_NO_LOADER = Message(
-    code="devices_no_loader",
-    text="The data does not come from a paddle.io.DataLoader(dataset, batch_size=…) in the cells, so it cannot be "
-    "divided among the processes.",
-    hint="Load it by a DataLoader, with a DistributedBatchSampler where several processes train.",
 )

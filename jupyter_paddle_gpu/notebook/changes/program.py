@@ -133,14 +133,15 @@ class Program:
     @cached_property
     def fits(self) -> tuple[ast.Call, ...]:
         """All `fit` calls of `paddle.Model`s."""
-        return self._of_high_level("fit")
+        return self.of_high_level("fit")
 
     @cached_property
     def prepares(self) -> tuple[ast.Call, ...]:
         """All `prepare` calls of `paddle.Model`s."""
-        return self._of_high_level("prepare")
+        return self.of_high_level("prepare")
 
-    def _of_high_level(self, name: str) -> tuple[ast.Call, ...]:
+    def of_high_level(self, name: str) -> tuple[ast.Call, ...]:
+        """All calls of a method of `paddle.Model`s."""
         return tuple(
             call
             for call in self.code.of_type(ast.Call)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tests.notebook.changes.test_table import LOOP, made
+from tests.notebook.changes.test_table import FIT, LOOP, made
 
 GAN = LOOP.replace(
     "        opt.step()\n", "        opt.step()\n        other = paddle.mean(head(x))\n        opt_g.step()\n"
@@ -100,3 +100,32 @@ def test_blocks_of_such_a_model_are_recomputed(cell: str) -> None:
     copy, found = made({"recompute": True}, cell)
     assert not found.refused
     assert "recompute_blocks(" in copy.content["cells"][0]["source"].split("opt =")[0]
+
+
+LOADED = FIT.replace("fit(data, epochs=1, batch_size=64)", "fit(train, checked)").replace(
+    "model.prepare(",
+    "train = paddle.io.DataLoader(data, batch_size=64, shuffle=True)\n"
+    "checked = paddle.io.DataLoader(data, batch_size=2)\nmodel.prepare(",
+)
+DIVIDED = "batch_sampler=paddle.io.DistributedBatchSampler(data, batch_size="
+
+
+def test_fit_has_its_loaders_divided_and_its_data_sets_left_to_paddle() -> None:
+    source = made({"devices": 2}, LOADED)[0].content["cells"][0]["source"]
+    assert f"train = paddle.io.DataLoader(data, {DIVIDED}64, shuffle=True))" in source
+    assert f"checked = paddle.io.DataLoader(data, {DIVIDED}2))" in source
+    assert made({"devices": 2}, FIT)[0].content["cells"][0]["source"] == FIT
+    assert made({"devices": 2}, source)[1].difference == "", "is divided"
+
+
+def test_predict_answers_for_all_of_the_data_in_each_process() -> None:
+    whole = LOADED.replace("fit(train, checked)", "fit(train)\nmodel.predict(checked)\nmodel.predict(data, 2)")
+    copy, found = made({"devices": 2}, whole)
+    source = copy.content["cells"][0]["source"]
+    ast.parse(source)
+    assert not found.refused and source.count("DistributedBatchSampler") == 1
+    assert source.rstrip().endswith(
+        "    return model.predict(data, batch_size, num_workers, **options)\n\n\npredict_all(model, data, 2)"
+    )
+    again = LOADED.replace("fit(train, checked)", "fit(train)\nmodel.predict(train)")
+    assert [one.why.code for one in made({"devices": 2}, again)[1].refused] == ["devices_predicted"]

@@ -1,0 +1,54 @@
+"""A loader's data divided among the processes that train together."""
+
+from __future__ import annotations
+
+import ast
+
+from ...domain.messages import Message
+from . import arguments
+from .program import Program, RefusedError
+
+BEFORE_SAMPLER = 5
+"""Positional parameters of `DataLoader` before those that say how its batches are made."""
+
+
+def divide(program: Program, loader: ast.Call, paddle: str) -> None:
+    """Each process gets its part of the data, in batches of the same size."""
+    sampling = ("batch_size", "shuffle", "drop_last")
+    dataset = program.names.argument(loader, "dataset", 0)
+    others = [word for word in loader.keywords if word.arg in ("batch_sampler", "return_list") or word.arg is None]
+    if dataset is None or any(word.arg != "return_list" for word in others):
+        raise RefusedError(NO_LOADER)
+    if len(loader.args) > BEFORE_SAMPLER:
+        raise RefusedError(NO_LOADER)
+    if not isinstance(dataset, (ast.Name, ast.Attribute)):  # made once, for the loader and for its sampler
+        statement = program.statement(loader)
+        program.lines_alone(statement)
+        name = program.fresh("dataset")
+        program.cell_of(statement).insert_before(statement, [f"{name} = {program.text(dataset)}"])
+    else:
+        name = program.text(dataset)
+    program.editable(loader)
+    cell = program.cell_of(loader)
+    if name != program.text(dataset):
+        cell.replace(dataset, name)
+    given = {word.arg: word for word in loader.keywords}
+    chosen = [given[one] for one in sampling if one in given]
+    words = [name, *(f"{one.arg}={program.text(one.value)}" for one in chosen)]
+    if "batch_size" not in given:
+        words.append("batch_size=1")
+    sampler = f"{paddle}.io.DistributedBatchSampler({', '.join(words)})"
+    if not chosen:
+        program.add_keyword(loader, "batch_sampler", sampler)
+        return
+    arguments.replace(cell, chosen[0], f"batch_sampler={sampler}")
+    for one in chosen[1:]:
+        arguments.remove(cell, one)
+
+
+NO_LOADER = Message(
+    code="devices_no_loader",
+    text="The data does not come from a paddle.io.DataLoader(dataset, batch_size=…) in the cells, so it cannot be "
+    "divided among the processes.",
+    hint="Load it by a DataLoader, with a DistributedBatchSampler where several processes train.",
+)
