@@ -9,6 +9,7 @@ import msgspec
 
 from ..domain.messages import Message, Param
 from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place, files_of
+from . import hidden_imports
 from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
@@ -65,6 +66,9 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     amp, amp_dtype = read_amp(code, names, reader)
     layers = models.layer_facts()
     packages = {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}
+    packages |= hidden_imports.in_broken_cells(cells)
+    if packages.isdisjoint({*_PADDLE, *_OTHERS}):
+        packages |= hidden_imports.in_modules_by_name(code, source.path.parent)
     imports_paddle = not packages.isdisjoint(_PADDLE)
     other = "" if imports_paddle else next((name for package, name in _OTHERS.items() if package in packages), "")
     problems = [cell.problem for cell in cells if cell.problem is not None]

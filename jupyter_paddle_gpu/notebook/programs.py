@@ -198,7 +198,8 @@ class Beside:
         return None
 
 
-_IMPORTS = frozenset(("importlib.import_module", "import_module", "__import__"))
+IMPORTS = frozenset(("importlib.import_module", "import_module", "__import__"))
+"""Calls that import the module that their first argument names."""
 
 
 def _added_to_path(tree: ast.Module | None) -> Iterator[str]:
@@ -217,7 +218,7 @@ def _imported(tree: ast.Module | None) -> Iterator[tuple[str, int]]:
     for node in ast.walk(tree) if tree is not None else ():
         names: list[str] = []
         above = ""
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in _IMPORTS:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in IMPORTS:
             names = [one.value for one in node.args[:1] if isinstance(one, ast.Constant) and isinstance(one.value, str)]
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -156,10 +156,21 @@ def _own(new: Mapping[str, ModuleType]) -> dict[str, ModuleType]:
 
 def _import_folder(name: str, module: ModuleType) -> Path:
     """The folder from which Python has the outermost package of a module."""
-    file, folders = vars(module).get("__file__"), vars(module).get("__path__")
-    found = Path(file if isinstance(file, str) else next(iter(folders or ()), "")).absolute()
-    above = name.count(".") + (isinstance(file, str) and found.name == "__init__.py")
+    file, folder = _whereabouts(module)
+    found = Path(folder if file is None else file).absolute()
+    above = name.count(".") + (file is not None and found.name == "__init__.py")
     return found.parents[min(above, len(found.parents) - 1)]
+
+
+def _whereabouts(module: ModuleType) -> tuple[str | None, str]:
+    """A module's file, None for a folder without one (a namespace package), and the first folder of a package."""
+    held = vars(module)  # a module with a `__getattr__` of its own may answer for any name, with None as well
+    file, folders = held.get("__file__"), held.get("__path__")
+    try:
+        folder = next(iter(folders or ()), "")
+    except KeyError:  # a namespace asks its package, which is gone where its own import failed
+        folder = next(iter(getattr(folders, "_path", ())), "")
+    return file if isinstance(file, str) else None, folder
 
 
 def _is_of_pip(folder: Path) -> bool:
@@ -171,11 +182,9 @@ def _is_own(name: str, module: Any) -> bool:
     """Whether a module stands in a file of the program's, or is a folder of such."""
     if name == "__main__" or not isinstance(module, ModuleType):
         return False
-    held = vars(module)  # a module with a `__getattr__` of its own may answer for any name, with None as well
-    file, folders = held.get("__file__"), held.get("__path__")
-    found = file if isinstance(file, str) else next(iter(folders or ()), "")
-    place = os.path.abspath(found or os.devnull)  # noqa: PTH100 - text; a program may be long
-    is_source = found.endswith(".py") if isinstance(file, str) else place != os.devnull
+    file, folder = _whereabouts(module)
+    place = os.path.abspath(file or folder or os.devnull)  # noqa: PTH100 - text; a program may be long
+    is_source = place != os.devnull if file is None else file.endswith(".py")
     return is_source and not place.startswith(_LIBRARIES) and not any(part in place for part in _INSTALLED)
 
 

@@ -52,6 +52,8 @@ from .one import *
     "spread/inner/state.py": "made = []\n",
     "libs/taken/__init__.py": "import colorsys\nassert not hasattr(colorsys, 'taken')\ncolorsys.taken = True\n",
     "libs/taken-1.0.dist-info/RECORD": "taken/__init__.py,,\n",
+    "broken/__init__.py": "from .parts.one import *\nraise ImportError('no')\n",
+    "broken/parts/one.py": "",
     "sub/rows.txt": "",
 }
 KINDS = {
@@ -63,6 +65,7 @@ KINDS = {
     "import json\nonce.init()",
     "the newest of all modules": "import sys\nsys.modules.pop(list(sys.modules)[-1])\nimport once\nonce.init()",
     "a library in a folder of its own": "import sys\nsys.path.append('libs')\nimport taken",
+    "a package that fails behind a folder of its own": "try:\n    import broken\nexcept ImportError:\n    pass",
     "a handler": "import logging\nlog = logging.getLogger('mine')\nassert not log.handlers\n"
     "log.addHandler(logging.StreamHandler())",
     "a handler of all": "import logging\nassert logging.NullHandler not in map(type, logging.root.handlers)\n"
