@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from .messages import Message
@@ -228,14 +230,52 @@ OF_SCRIPT = {
     "If that stopped the estimate, move that line behind the training or into a cell of its own with “!”.": Message(
         code="script", text="If that stopped the estimate, move that line behind the training."
     ),
+    "Run that cell once in a kernel; then the estimate finds the data.": Message(
+        code="script", text="Run the script once; then the estimate finds the data."
+    ),
+    "Correct the cell; the other cells were read.": Message(code="script", text="Correct it, and estimate again."),
+    "Define it above: a cell there may have failed or may have been left out.": Message(
+        code="script", text="Define it before that line."
+    ),
+    "The process in which the notebook's code ran crashed ({signal}) in cell {cell}, line {line}.": Message(
+        code="script", text="The process in which the script's code ran crashed ({signal}) in line {line}."
+    ),
+    "Run the cells once in a kernel; where they run there, please report this notebook to us.": Message(
+        code="script", text="Run the script once; where it runs, please report it to us."
+    ),
+    "Run the cells that take long (data, plots) behind the trainings.": Message(
+        code="script", text="Do what takes long (data, plots) behind the trainings."
+    ),
+    "Make the folder in a cell before: os.makedirs(…, exist_ok=True)": Message(
+        code="script", text="Make the folder before that line: os.makedirs(…, exist_ok=True)"
+    ),
+    "It may hang on an open question, on a cell that fails before it, or on time.": Message(
+        code="script", text="It may hang on an open question, on a line that fails before it, or on time."
+    ),
     "All cells ran.": Message(code="script", text="The script ran to its end."),
 }
-"""What stands in place of each text and of each hint."""
+"""What stands in place of texts and of hints, where other words alone would not do."""
+_CELLS = re.compile(r"\b(in|into|from) the cells\b")
+_NOTEBOOK = re.compile(r"\b([Nn])otebook\b(?!['’]s kernel menu)")
+_OF_NOTEBOOKS = re.compile(r"\bcells?\b|\{cell\}|[Nn]otebook", re.IGNORECASE)
+_FIELD = re.compile(r"\{\w+\}")
+
+
+def in_script_words(text: str) -> str:
+    """A sentence of notebooks with a script's words: "beside the notebook" is "beside the script".
+
+    One that speaks of a cell stays as it is: it needs a sentence of its own in `OF_SCRIPT`.
+    """
+    said = _CELLS.sub(r"\1 the script", text)
+    said = _NOTEBOOK.sub(lambda found: "script" if found[1] == "n" else "Script", said)
+    return text if _OF_NOTEBOOKS.search(_FIELD.sub("", said)) or _FIELD.findall(said) != _FIELD.findall(text) else said
 
 
 def of_script(message: Message) -> Message:
     """The same sentence, with those within it, as it is said of a script."""
-    text, hint = (OF_SCRIPT[one].text if one in OF_SCRIPT else one for one in (message.text, message.hint))
+    text, hint = (
+        OF_SCRIPT[one].text if one in OF_SCRIPT else in_script_words(one) for one in (message.text, message.hint)
+    )
     within = {name: of_script(one) for name, one in message.params.items() if isinstance(one, Message)}
     return msgspec.structs.replace(message, text=text, hint=hint, params={**message.params, **within})
 

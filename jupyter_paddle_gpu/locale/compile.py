@@ -1,20 +1,29 @@
 """Make the catalogue that JupyterLab and `i18n` read out of the translators' files.
 
 `zh_CN/LC_MESSAGES/parts/**/*.po` (one a subject) become `zh_CN/LC_MESSAGES/jupyter_paddle_gpu.json`, in the shape that
-JupyterLab's translation manager expects. Run by `make locale`; a test fails when the JSON is not what the parts say.
+JupyterLab's translation manager expects. What an estimate says of a notebook and says of a script in other words is
+derived (`domain.scripts.in_script_words`). Run by `make locale`; a test fails when the JSON is not what the parts say.
 With `--check` nothing is written.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 from babel.messages.pofile import read_po
 
+from jupyter_paddle_gpu.domain.scripts import in_script_words
+
 DOMAIN = "jupyter_paddle_gpu"
 CONTEXT_SEPARATOR = "\x04"
+SAID_OF_SCRIPTS = "estimates"
+"""The folder of parts with what an estimate says."""
+SCRIPT_WORDS = {"zh_CN": re.compile(r"笔记本|(?:这些|各个|各)?单元格")}
+"""Of each language the words for a notebook and for its cells; and the word for a script."""
+SCRIPT = {"zh_CN": "脚本"}
 
 
 def catalogue(language: Path) -> dict[str, object]:
@@ -24,6 +33,7 @@ def catalogue(language: Path) -> dict[str, object]:
         ValueError: two parts hold the same sentence; the one that is read last would win in silence.
     """
     messages: dict[str, list[str]] = {}
+    of_scripts: dict[str, list[str]] = {}
     for part in sorted(language.glob("LC_MESSAGES/parts/**/*.po")):
         with part.open("rb") as file:
             for message in read_po(file, charset="utf-8"):
@@ -41,6 +51,9 @@ def catalogue(language: Path) -> dict[str, object]:
                     messages[key] = messages[str(message.id[1])] = forms
                 else:
                     messages[key] = [message.string]
+                    if part.parent.name == SAID_OF_SCRIPTS and (said := in_script_words(key)) != key:
+                        of_scripts[said] = [SCRIPT_WORDS[language.name].sub(SCRIPT[language.name], message.string)]
+    messages = of_scripts | messages
     head = {"domain": DOMAIN, "language": language.name.replace("_", "-"), "plural_forms": "nplurals=1; plural=0;"}
     return {"": head | {"version": DOMAIN}, **dict(sorted(messages.items()))}
 

@@ -4,12 +4,23 @@ import ast
 import inspect
 import re
 
+import pytest
+
 from jupyter_paddle_gpu.domain.jobs import reasons
 from jupyter_paddle_gpu.domain.jobs.reasons import cell_error, succeeded
 from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.mistakes import explanations
-from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, of_script, said_of
+from jupyter_paddle_gpu.domain.scripts import OF_SCRIPT, in_script_words, of_script, said_of
+from jupyter_paddle_gpu.estimator import messages, packages, questions
 from jupyter_paddle_gpu.estimator.translate import NOTES
+from jupyter_paddle_gpu.notebook import cells, inspection
+
+
+def sentences(module) -> set[str]:
+    """All texts and hints in a module."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.Call)]
+    given = [word.value for call in calls for word in call.keywords if word.arg in {"text", "hint"}]
+    return {one.value for one in given if isinstance(one, ast.Constant)}
 
 
 def test_every_note_of_a_place_has_words_for_scripts():
@@ -38,6 +49,26 @@ def test_every_end_of_a_job_has_words_for_scripts():
     placed = {one for one in placed if " " in one}
     assert len(placed) > 15
     assert {one for one in placed if of_notebooks.search(of_script(Message(code="", text=one)).text)} == set()
+
+
+def test_what_an_estimate_says_of_a_script_speaks_of_no_notebook():
+    said = {text for module in (messages, packages, questions, inspection, cells) for text in sentences(module)}
+    of_cells = re.compile(r"\bcells?\b|kernel menu|`spawn`|Edit, Clear", re.IGNORECASE)
+    left = {of_script(Message(code="", text=one)).text for one in said}
+    assert len(said) > 100
+    assert {one for one in left if re.search(r"[Nn]otebook", one) and not of_cells.search(one)} == set()
+    assert of_script(messages.NO_TRAINING).text == "No training step was found in this script."
+    assert (
+        in_script_words("Put it beside the notebook, or into the cells.")
+        == "Put it beside the script, or into the script."
+    )
+
+
+@pytest.mark.parametrize(
+    "text", ["`estimate {notebook}`", "Write it in a cell of the notebook.", "Two notebooks.", "`ipynb`"]
+)
+def test_a_sentence_that_other_words_would_make_wrong_stays(text):
+    assert in_script_words(text) == text
 
 
 def test_what_is_said_of_a_notebook_stays():
