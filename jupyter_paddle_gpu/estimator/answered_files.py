@@ -6,9 +6,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
-from ..domain.estimates import AnsweredFile
+import msgspec
+
+from ..domain.estimates import AnsweredFile, Question
+from ..domain.messages import Message
 from .trace import Trace, TracedField
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*$")
@@ -21,6 +25,22 @@ def of_trace(trace: Trace) -> tuple[AnsweredFile, ...]:
     return tuple(
         AnsweredFile(path=one.path, text=_WRITERS[one.kind](_content(one.fields))) for one in trace.settings if one.kind
     )
+
+
+def asked(trace: Trace) -> tuple[Question, ...]:
+    """What else the job takes of such files: there is a figure without it, and an answer reaches the job."""
+    return tuple(
+        Question(name=name, why=msgspec.structs.replace(_OPEN, params={"name": name, "file": Path(one.path).name}))
+        for one in trace.settings if one.kind
+        for name in one.lacks
+    )  # fmt: skip
+
+
+_OPEN = Message(
+    code="setting_open",
+    text="The job takes {name} of {file}, which is not on this machine, and ends there without it.",
+    hint="With an answer it reads a file that says it. The figure stands without one.",
+)
 
 
 def _content(fields: Iterable[TracedField]) -> Any:

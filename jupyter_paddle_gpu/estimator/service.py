@@ -306,7 +306,7 @@ class EstimateService:
             return scanned(facts, "unsupported", *traced.notes, messages.SCAN_ONLY)
         if request.training is not None and (refusal := trainings.refusal(trace, request.training)) is not None:
             raise refusal
-        questions = tuple(map(question, unsupported.asked(trace)))
+        questions = (*map(question, unsupported.asked(trace)), *answered_files.asked(trace))
         absent = packages.of_trace(trace)
 
         def peak(one: Trace) -> Peak:

@@ -114,6 +114,7 @@ print("lr", cfg["lr"], cfg.get("momentum", 0.9))"""
 def test_what_else_the_program_takes_of_it_is_named(services):
     notebook, path = opened(services, "lacking", LACKING, "cfg['train']['batch_size']", "config.json", "")
     path.unlink()
+    assert [one.name for one in services.estimate(notebook, AS_ANSWERED.request).questions] == ["cfg_lr"]
     (note,) = settle(services.desk(), notebook, AS_ANSWERED).spec.unanswered
     assert (note.code, note.params["lacks"]) == ("settings_given_in_part", "cfg_lr")
     whole = Submission(request=EstimateRequest(answers={**GIVEN, "cfg_lr": 0.00001}, target="cpu"))
@@ -121,6 +122,32 @@ def test_what_else_the_program_takes_of_it_is_named(services):
     assert [one.code for one in settled.spec.unanswered] == ["settings_given"]
     held = json.loads(files_of(settled.content, answered=True)["config.json"])
     assert held == {"train": {"batch_size": 16}, "lr": 0.00001}
+
+
+BEHIND = """
+open(cfg["folder"]["logs"] + "/end.txt", "w").write(cfg["title"])
+if cfg["debug"]:
+    print(cfg["more"])
+"""
+
+
+def test_what_is_taken_of_it_behind_the_training_can_be_answered_as_well(services):
+    load, name, _, size, _ = FILES["JSON"]
+    notebook, path = opened(services, "behind", load, size, name, "")
+    path.unlink()
+    cells = notebook.content["cells"]
+    cells.append({**cells[0], "id": "b", "source": BEHIND})
+    estimate = services.estimate(notebook, AS_ANSWERED.request)
+    assert estimate.status == "ok"
+    assert [(one.name, one.kind, one.why.code) for one in estimate.questions] == [
+        ("cfg_folder_logs", "value", "setting_open"),
+        ("cfg_title", "value", "setting_open"),
+    ]
+    answers = {**GIVEN, "cfg_folder_logs": ".", "cfg_title": "the end"}
+    whole = Submission(request=EstimateRequest(answers=answers, target="cpu"))
+    assert services.estimate(notebook, whole.request).questions == ()
+    held = files_of(settle(services.desk(), notebook, whole).content, answered=True)["config.json"]
+    assert json.loads(held) == {"train": {"batch_size": 16}, "folder": {"logs": "."}, "title": "the end"}
 
 
 def test_a_form_that_nobody_knows_is_said_not_to_reach_the_job(services):

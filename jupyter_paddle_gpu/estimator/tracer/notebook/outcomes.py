@@ -24,9 +24,8 @@ from ..step.model_inputs import ModelInputs
 from ..step.report import described, graph_notes, inputs_of, loss_name, once_each, rows, versions
 from ..step.static_graphs import StaticGraphs
 from ..step.steps import StepWatch
-from ..undecided import absent_data, absent_tensors
+from ..undecided import absent_data, absent_tensors, settings
 from ..undecided.branches import STOP_IF_TOLD
-from ..undecided.settings import AbsentFiles
 from . import own_notes
 from .cells import stops
 from .cells.running import CellRun
@@ -186,7 +185,7 @@ def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) 
         "questions": [] if run is None else list(run.found.questions),
         "notes": notes,
         "absent_modules": _absent(runtime),
-        "settings": runtime.of(AbsentFiles).as_data() if has_figure else [],
+        "settings": runtime.of(settings.AbsentFiles).as_data() if has_figure else [],
         "shared_memory": runtime.of(Loaders).shared_memory(),
         "host": runtime.of(HostMemory).fields(runtime.ledger),
     }

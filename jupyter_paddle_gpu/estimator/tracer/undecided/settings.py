@@ -14,7 +14,7 @@ import json
 import linecache
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -204,6 +204,42 @@ def take(part: Any, answer: Any, name_of: Callable[[Any], str]) -> None:
         file.values[whole] = answer
     elif part.__dict__["_index"] is not None and whole not in file.values:
         file.open.setdefault(whole, (name_of(part), part))
+
+
+def look_behind(names: Mapping[str, Any], sources: Iterable[str]) -> None:
+    """Remember what cells that nothing runs here take of files of settings in any case (`open(config["log"])` behind
+    the training): a job comes to them."""
+    for item in (one for source in sources for one in _in_any_case(nodes_in(source))):
+        keys, holder = list[Any](), item
+        while isinstance(holder, ast.Subscript) and isinstance(holder.slice, ast.Constant):
+            keys.append(holder.slice.value)
+            holder = holder.value
+        value: Any = names.get(holder.id) if isinstance(holder, ast.Name) else None
+        if not keys or not hasattr(type(value), "is_not_known") or not _is_of_file(value):
+            continue
+        while keys and hasattr(type(value), "is_not_known"):
+            value = value[keys.pop()]
+
+
+def _in_any_case(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """What is read of items in a cell's own statements, under no condition and in no function."""
+    inner: set[ast.AST] = set()
+    for node in nodes:
+        if isinstance(node, _CONDITIONAL) or node in inner:
+            inner.update(ast.iter_child_nodes(node))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            yield node
+
+
+_CONDITIONAL: tuple[type[ast.AST], ...]
+_CONDITIONAL = (ast.If, ast.IfExp, ast.Try, ast.While, ast.For, ast.BoolOp, ast.FunctionDef, ast.Lambda, ast.ClassDef)
+_CONDITIONAL += (ast.AsyncFunctionDef, ast.comprehension, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
+
+
+def _is_of_file(value: Any) -> bool:
+    while value.__dict__["_of"] is not None:
+        value = value.__dict__["_of"]
+    return bool(value.__dict__.get("_is_settings"))
 
 
 def _key_of(part: Any) -> str | int | None:

@@ -248,6 +248,7 @@ class Findings:
         Args:
             hides: whether no step was reached, so that one may stand behind what is absent.
         """
+        settings.look_behind(self._data.namespace, (cell["source"] for cell in self._cells))
         absent = [one for one in self.questions if one["why"] in OF_DATA]
         if absent:
             self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
