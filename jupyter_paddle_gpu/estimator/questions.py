@@ -142,6 +142,7 @@ SOURCES = {
     "code": "The suggestion is one of those that the program knows by name.",
     "any": "The suggestion is assumed: nothing in the program says what it is.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
+    "stated": "The suggestion is what stands in words beside it in the code: {said}",
     "published": "The suggestion is the published size of the data that the cells name.",
     "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
     "layer": "The suggestion is what the first layer takes.",

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from .. import own_faults
 from ..eager.tensors import Tensors
-from ..patches import absent_modules
 from ..patches.data.loaders import Loaders
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
@@ -25,7 +24,7 @@ from .evaluations import rounds_behind
 from .literals import Sizes
 from .outcomes import micro
 from .outside.surroundings import working_in
-from .questions import batch_places, started, trials
+from .questions import batch_places, started, trials, ways
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.settings import SettingsFiles
@@ -140,7 +139,9 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             if is_answerable or not any(map(_wants_data, tried)):
                 return _with_paths(found)
             # Behind what was asked, data is wanted: the ways that go on without it come further.
-        found = _within_limit(request, _without_data(request, result, program, has_time), trace)
+        traced_so = ways.Traced(trace, lambda asked: _with_batch(asked, program), has_time)
+        found = ways.without_data(request, result, traced_so, may_train=bool(sites.all))
+        found = _within_limit(request, found, trace)
         if found["status"] != "needs_input":
             found = following.told(found, {**request, **learned, **found.pop("way", {})}, once, sites)
         return _with_paths(found)
@@ -195,10 +196,6 @@ def _within_limit(
     return {**found, "way": way, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
 
 
-_WAYS: tuple[dict[str, bool], ...] = ({"absorbs": True, "follows": True}, {"absorbs": True}, {})
-"""How a notebook is run whose data is not here, the one that asks least first."""
-
-
 class _Program(NamedTuple):
     """What is traced.
 
@@ -211,74 +208,6 @@ class _Program(NamedTuple):
     trace: Callable[[dict[str, Any]], dict[str, Any]]
     sites: Sites
     settings: SettingsFiles
-
-
-def _without_data(
-    request: dict[str, Any], result: dict[str, Any], program: _Program, has_time: Callable[[], bool]
-) -> dict[str, Any]:
-    """The answer of the way that asks least; of open questions what their answers may be.
-
-    Args:
-        result: that of a run that goes on behind a cell's statements only.
-    """
-    found: list[dict[str, Any]] = []
-    fetches = any(one["why"] == "download" for one in result["questions"])  # a way goes on with where it would lie
-    for way in _WAYS:
-        if found and not has_time():
-            break
-        asked = {**request, **way}
-        one = _with_batch(asked, program) if way else result
-        if one["status"] == "needs_input":
-            one = {**trials.suggested(asked, one, program.trace, has_time), "way": way}
-        is_nothing = one["status"] == "no_model" and not one.get("is_idle")
-        hides_one = is_nothing and (program.sites.all or one.get("starts") or fetches)
-        stops = any(trials.stops_by_types(other, asked.get("answers")) for other in found)
-        if trials.is_settled(one, stops=stops) and not hides_one:
-            return _or_in_loops(request, {**one, "way": way}, program, has_time)
-        found.append(one)
-    best = _or_in_loops(request, min(found, key=trials.openness), program, has_time)
-    return _or_its_modules(result, best)
-
-
-_IN_LOOPS = {"absorbs": True, "follows": True, "in_loops": True}
-
-
-def _or_in_loops(
-    request: dict[str, Any], best: dict[str, Any], program: _Program, has_time: Callable[[], bool]
-) -> dict[str, Any]:
-    """The best way's answer; where it asks for what nothing tells, or suggests a guess, that of a way which goes on
-    within the rounds of all loops, if it has a figure: shapes may stand behind what a round lacks."""
-    asked = best["questions"] if best["status"] == "needs_input" else []
-    is_open = best["status"] == "needs_input" and not asked
-    is_open = is_open or any(one.get("suggestion") is None or one["params"].get("source") == ASSUMED for one in asked)
-    if not is_open or not has_time():
-        return best
-    found = _with_batch({**request, **_IN_LOOPS}, program)
-    return {**found, "way": _IN_LOOPS} if found["status"] == "ok" else best
-
-
-def _or_its_modules(result: dict[str, Any], best: dict[str, Any]) -> dict[str, Any]:
-    """The best way's answer, or, where that has a question for which nothing is suggested, the modules that the program
-    stopped for, those that it went without where no model is known, or those of which it took numbers: they hold what
-    would tell, and can be installed."""
-    asked = best["questions"] if best["status"] == "needs_input" else []
-    left = [one for one in asked if one.get("suggestion") is None]
-    lacking = [one for one in result["questions"] if one["why"] == "module_missing"]
-    batches = [one for one in left if one["kind"] == "batch"]
-    if not lacking and batches:
-        is_bare = not all(one.get("candidates") for one in batches)
-        absent = [
-            one
-            for one in best.get("absent_modules", ())
-            if absent_modules.may_hold_a_model(one["module"]) and (is_bare or one["is_wanted"])
-        ]
-        lacking = [_of_module(one) for one in absent]
-    return {**result, "questions": lacking, "paths": []} if lacking and left else best
-
-
-def _of_module(absent: dict[str, Any]) -> dict[str, Any]:
-    place = {"cell": absent["cell"], "line": absent["line"], "params": {"module": absent["module"]}}
-    return {"name": "", "kind": "value", "why": "module_missing", "suggestion": None, **place}
 
 
 def _wants_data(result: dict[str, Any]) -> bool:

@@ -103,7 +103,7 @@ def hints(
     found.said = dict(printed.get("numbers", {}))
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
     defaults = _defaults(sources)
-    found.numbers = _configured(configurations) | defaults | _constants(found.tree)
+    found.numbers = _configured(configurations) | defaults | constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
     found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
@@ -181,7 +181,7 @@ def _configured(configurations: Iterable[str]) -> dict[str, int]:
     return found
 
 
-def _constants(tree: ast.Module) -> dict[str, int]:
+def constants(tree: ast.Module) -> dict[str, int]:
     """Numbers that names are bound to anywhere in the cells, also within functions."""
     found: dict[str, int] = {}
     for node in ast.walk(tree):

@@ -16,10 +16,10 @@ from typing import Any
 from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import MINIMAL, NAMED, Hints, Shape
-from .labels import COLUMN, compared, labels_of
 from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, batch_size, columns, fields, values
-from .signals import signals
-from .specified import Array, Sourced, specification, specified, summarised
+from .shapes.labels import COLUMN, compared, labels_of
+from .shapes.signals import signals
+from .shapes.specified import Array, Sourced, specification, specified, summarised
 
 Suggestion = tuple[str, str]
 """An answer, and where it comes from."""
@@ -365,8 +365,8 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
 
 
 def _written(text: str) -> list[Shape]:
-    """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))`."""
-    found = re.findall(r"(?<!\w)[\[(]\s*(?:-1|None|\d+)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
+    """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))` and `# [N, 1, 100, 100]`."""
+    found = re.findall(r"(?<!\w)[\[(]\s*(?:-1|None|\d+|[BbNn]|bs|batch\w*)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
     return [(1, *(int(size) for size in re.findall(r"\d+", sizes))) for sizes in found]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from jupyter_paddle_gpu.estimator.tracer.notebook.questions.hints import hints
-from jupyter_paddle_gpu.estimator.tracer.notebook.questions.signals import signals
+from jupyter_paddle_gpu.estimator.tracer.notebook.questions.shapes.signals import signals
 
 
 def test_steps_and_nodes_make_a_batch():

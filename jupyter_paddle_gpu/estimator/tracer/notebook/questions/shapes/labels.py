@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from .hints import Hints, Shape
+from ..hints import Hints, Shape
 from .specified import Array
 
 

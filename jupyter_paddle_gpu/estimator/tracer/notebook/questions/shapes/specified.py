@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from ..sites import name_of
-from .hints import Hints, Shape
-from .numbers import CELLS
+from ...sites import name_of
+from ..hints import Hints, Shape
+from ..numbers import CELLS
 
 Array = tuple[str, Shape]
 Sourced = tuple[str, str, Shape]

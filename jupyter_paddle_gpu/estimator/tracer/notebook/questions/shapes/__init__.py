@@ -1,0 +1,1 @@
+"""What arrays and batches may look like, each by one kind of evidence."""
