@@ -8,7 +8,8 @@ import os
 import sys
 from argparse import ArgumentError, Namespace
 from collections.abc import Iterator
-from types import TracebackType
+from traceback import walk_tb
+from types import FrameType, TracebackType
 
 from ..syntax import nodes
 from .answers import PLACE, destination, environment_names
@@ -16,10 +17,8 @@ from .answers import PLACE, destination, environment_names
 
 def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
     """The environment variables without which a statement failed."""
-    step = problem.__traceback__
-    while step is not None and step.tb_next is not None:
-        step = step.tb_next
-    if isinstance(problem, KeyError) and step is not None and step.tb_frame.f_globals.get("__name__") == "os":
+    last = next(iter(_back(problem)), None)
+    if isinstance(problem, KeyError) and last is not None and _module(last[0]) == "os":
         return [str(problem.args[0])]
     if not isinstance(problem, (TypeError, AttributeError, ValueError)):
         return []
@@ -38,44 +37,51 @@ def statement(source: str, line: int) -> str:
 
 def failing(problem: BaseException, source: str, line: int) -> str:
     """The innermost statement that failed, in the cell or in a module that it imports."""
-    steps, step = [], problem.__traceback__
-    while step is not None:
-        steps.append(step)
-        step = step.tb_next
-    for step in reversed(steps):
-        if step.tb_frame.f_globals.get("__name__") != "os":
-            text = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
-            return statement(text, step.tb_lineno) if text else statement(source, line)
+    for frame, number in _back(problem):
+        if _module(frame) != "os":
+            text = _source(frame)
+            return statement(text, number) if text else statement(source, line)
     return statement(source, line)
+
+
+def _back(problem: BaseException) -> list[tuple[FrameType, int]]:
+    """The frames and lines of a traceback, the innermost first."""
+    return list(walk_tb(problem.__traceback__))[::-1]
+
+
+def _module(frame: FrameType) -> str | None:
+    return frame.f_globals.get("__name__")
+
+
+def _source(frame: FrameType) -> str:
+    return "".join(linecache.getlines(frame.f_code.co_filename))
 
 
 def arguments_of(problem: BaseException) -> list[str]:
     """The arguments of a command line that the program cannot do without and that were not given, by the names that it
     has for them."""
-    step = problem.__traceback__ if isinstance(problem, SystemExit) else None
-    while step is not None:
-        message = step.tb_frame.f_locals.get("message")
-        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
-            _, found, names = message.partition("required: ")
-            if found:
-                return [destination(name.split("/")[-1]) for name in names.split(", ")]
-            break
-        step = step.tb_next
+    _, found, names = (_said_by_parser(problem) or "").partition("required: ")
+    if found:
+        return [destination(name.split("/")[-1]) for name in names.split(", ")]
     return list(_left_out(problem))
+
+
+def _said_by_parser(problem: BaseException) -> str | None:
+    """What a parser told before it left."""
+    for frame, _ in walk_tb(problem.__traceback__) if isinstance(problem, SystemExit) else ():
+        message = frame.f_locals.get("message")
+        if frame.f_code.co_name == "error" and isinstance(message, str):
+            return message
+    return None
 
 
 def places_of(problem: BaseException) -> list[str]:
     """The arguments that a script reads by their places in `sys.argv` and that were not given: `argv_1` is the
     first."""
-    steps, step = [], problem.__traceback__
-    while step is not None:
-        steps.append(step)
-        step = step.tb_next
-    for step in reversed(steps):
-        whole = nodes("".join(linecache.getlines(step.tb_frame.f_code.co_filename)))
-        wanted = max((_wanted(node, step.tb_lineno, problem) for node in whole), default=0)
+    for frame, number in _back(problem):
+        wanted = max((_wanted(node, number, problem) for node in nodes(_source(frame))), default=0)
         if wanted > len(sys.argv):
-            return [f"{PLACE}{number}" for number in range(len(sys.argv), wanted)]
+            return [f"{PLACE}{place}" for place in range(len(sys.argv), wanted)]
     return []
 
 
@@ -100,27 +106,20 @@ def _is_words(node: ast.AST) -> bool:
 def usage_of(problem: BaseException) -> ArgumentError | None:
     """What a parser says of a command line that it does not take (`unrecognized arguments: --widht 300`), in place of
     the exit that it says it by."""
-    step = problem.__traceback__ if isinstance(problem, SystemExit) and problem.__context__ is None else None
-    while step is not None:
-        message = step.tb_frame.f_locals.get("message")
-        if step.tb_frame.f_code.co_name == "error" and isinstance(message, str):
-            return ArgumentError(None, message).with_traceback(problem.__traceback__)
-        step = step.tb_next
-    return None
+    message = _said_by_parser(problem) if problem.__context__ is None else None
+    return None if message is None else ArgumentError(None, message).with_traceback(problem.__traceback__)
 
 
 def _left_out(problem: BaseException) -> Iterator[str]:
     """The arguments that are None where something else was needed: `open(args.config)`."""
-    step = problem.__traceback__ if isinstance(problem, TypeError) and "NoneType" in str(problem) else None
-    while step is not None:
-        names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-        source = "".join(linecache.getlines(step.tb_frame.f_code.co_filename))
-        for node in nodes(statement(source, step.tb_lineno)):
+    is_left_out = isinstance(problem, TypeError) and "NoneType" in str(problem)
+    for frame, line in walk_tb(problem.__traceback__) if is_left_out else ():
+        names = {**frame.f_globals, **frame.f_locals}
+        for node in nodes(statement(_source(frame), line)):
             match node:
                 case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
                     if getattr(names[name], attr, "") is None:
                         yield attr
-        step = step.tb_next
 
 
 def behind_exit(problem: BaseException) -> Exception | None:
@@ -129,11 +128,10 @@ def behind_exit(problem: BaseException) -> Exception | None:
     handled = problem.__context__
     if not isinstance(problem, SystemExit) or problem.code in {None, 0} or not isinstance(handled, Exception):
         return None
-    steps, step = [], problem.__traceback__
-    while step is not None:
+    steps, step, joined = [], problem.__traceback__, handled.__traceback__
+    while step is not None:  # not `walk_tb`, which leaves the place within a line out
         steps.append(step)
         step = step.tb_next
-    joined = handled.__traceback__
     for one in reversed(steps):
         joined = TracebackType(joined, one.tb_frame, one.tb_lasti, one.tb_lineno)
     return handled.with_traceback(joined)
