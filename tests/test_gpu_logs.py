@@ -5,13 +5,17 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import subprocess
 from pathlib import Path
 
-from benchmarks.gpu_logs.collection import Figure, Log, read
+import pytest
+
+from benchmarks.gpu_logs.collection import Figure, Log, Reading, Tree, read
 from benchmarks.gpu_logs.rebuild import error, flags, inside, kept, reserved_range
 from benchmarks.gpu_logs.records import PAGE as RECORDS
 from benchmarks.gpu_logs.records import page as every_record
 from benchmarks.gpu_logs.tables import driver, figures, reached, summed_up
+from benchmarks.gpu_logs.trees import PROGRAMS, AnotherCommitError, missing, tree_of
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
 
@@ -115,6 +119,74 @@ def test_the_page_counts_what_was_rebuilt_and_what_was_not() -> None:
     assert f"{rebuilt} of the {len(logs)} records" in page
     assert f"{hindered} could not" in page
     assert f"{hindered} records, and what hinders each" in page
+
+
+def test_every_reading_names_the_commit_that_it_was_estimated_with() -> None:
+    """A loop of ours that imports no trainer's library has none; a tree of the log is not younger than the log."""
+    for log, reading in ((one, each) for one in read() for each in one.variants):
+        needs_one = bool(reading.repository) or "paddlenlp" in (PROGRAMS / reading.script).read_text(encoding="utf-8")
+        assert bool(reading.trees) == needs_one, log.name
+        if reading.repository:
+            assert reading.repository.partition("-20")[0] == reading.trees[0].repository, log.name
+        for tree in (*reading.trees, *filter(None, [reading.again])):
+            assert re.fullmatch(r"[0-9a-f]{8}", tree.commit), log.name
+            assert re.fullmatch(r"\d{4}-\d\d-\d\d", tree.date), log.name
+            assert (tree.version == "log") == (not tree.why), log.name
+            assert tree.version != "log" or not log.date or tree.date <= log.date, log.name
+
+
+def test_every_row_is_of_the_commit_that_its_reading_names() -> None:
+    named = {
+        (log.name, reading.assumes, reading.arguments): (
+            reading.trees[0].commit if reading.trees else "",
+            reading.again and reading.again.commit,
+        )
+        for log in read()
+        for reading in log.variants
+    }
+    for row in kept():
+        told = row["commit"], row.get("again", {}).get("commit")
+        assert told == named[row["thread"], row["assumes"], tuple(row["arguments"])], row["thread"]
+
+
+def test_the_page_counts_the_records_at_the_version_of_their_log() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    rebuilt = [log.version for log in read() if log.variants]
+    at_it, none = rebuilt.count("log") + rebuilt.count("equal"), rebuilt.count("none")
+    assert f"{at_it} of the {len(rebuilt)} are rebuilt with the trainer of their log's date" in page
+    assert f"{none} import nothing but Paddle" in page
+    assert f"{rebuilt.count('other')} have another version, and {rebuilt.count('undated')} no date" in page
+
+
+def test_a_clone_at_another_commit_is_told_and_a_work_tree_of_the_commit_is_taken(tmp_path: Path) -> None:
+    def git(*words: str) -> str:
+        person = ("-c", "user.name=a", "-c", "user.email=a@b.c")
+        done = subprocess.run(["git", *person, *words], cwd=clone, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    clone = tmp_path / "Trainer"
+    clone.mkdir()
+    git("init", "-q")
+    commits = []
+    for word in ("first", "second"):
+        (clone / "train.py").write_text(word)
+        git("add", "train.py")
+        git("commit", "-q", "-m", word)
+        commits.append(git("rev-parse", "HEAD")[:8])
+    first, second = (
+        Reading(
+            repository="a/Trainer", arguments=(), trees=(Tree(repository="a/Trainer", commit=one, date="2025-01-01"),)
+        )
+        for one in commits
+    )
+    assert (tree_of(second, tmp_path), missing([second], tmp_path)) == (clone, [])
+    with pytest.raises(AnotherCommitError, match=f"Trainer is at {commits[1]}, .* {commits[0]} of 2025-01-01: `git -C"):
+        tree_of(first, tmp_path)
+    (told,) = missing([first, first, second], tmp_path)
+    subprocess.run(told.split("`")[1], shell=True, check=True, capture_output=True)
+    assert (tree_of(first, tmp_path) / "train.py").read_text() == "first"
+    assert tree_of(Reading(repository="", arguments=()), tmp_path) == PROGRAMS
+    assert "is no clone" in missing([Reading(repository="a/None", arguments=(), trees=first.trees)], tmp_path)[0]
 
 
 def test_no_odd_thread_is_evidence_of_anything() -> None:

@@ -19,10 +19,45 @@ import msgspec
 
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import Figure, GpuLog, Variant
 
-__all__ = ["Figure", "Log", "Variant", "read"]
+__all__ = ["Figure", "Log", "Reading", "Tree", "Variant", "read"]
 
 FILE = Path(__file__).with_name("threads.json")
 CONTRIBUTED = Path(__file__).with_name("contributed.jsonl")
+
+Version = Literal["log", "equal", "undated", "other"]
+NEAREST_FIRST: tuple[Version, ...] = ("log", "equal", "undated", "other")
+
+
+class Tree(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The version of a trainer's repository, or of a library beside it, that a reading was estimated with.
+
+    Attributes:
+        repository: `owner/name`.
+        commit: its short SHA. Of the log is the last commit before it that touches the trainer's own code.
+        date: of that commit.
+        version: `log`, that of the log; `equal`, another one in which nothing differs that is traced; `other`, another
+            one; `undated`, the log's date is not known.
+        why: what differs, or why the log's own is not used; of all but `log`.
+    """
+
+    repository: str
+    commit: str
+    date: str
+    version: Version = "log"
+    why: str = ""
+
+
+class Reading(Variant, frozen=True, kw_only=True, omit_defaults=True):
+    """A way to start the training, and what it was estimated with.
+
+    Attributes:
+        trees: the trainer's repository first; none of a loop of ours that imports nothing but Paddle.
+        again: of a blind reading that was estimated with another version, that of its log: its second estimate stands
+            beside the first one, which counts.
+    """
+
+    trees: tuple[Tree, ...] = ()
+    again: Tree | None = None
 
 
 class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
@@ -31,8 +66,10 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         hindered: why it is not rebuilt; of those with no variant.
         blind: found when all rules were written, and estimated once.
+        variants: each with the versions of the repositories that it was estimated with.
     """
 
+    variants: tuple[Reading, ...] = ()
     hindered: str = ""
     blind: bool = False
 
@@ -45,6 +82,14 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
     def contributed(self) -> bool:
         """Whether a person sent it: nobody can rebuild its training."""
         return not (self.thread or self.log)
+
+    @property
+    def version(self) -> Version | Literal["none"]:
+        """What it was rebuilt with: of a reading the furthest from the log, a blind one's second counts, and of several
+        readings the nearest; `none` where nothing but Paddle is needed."""
+        tried = [(one.again,) if one.again else one.trees for one in self.variants]
+        found = [max((tree.version for tree in trees), key=NEAREST_FIRST.index) for trees in tried if trees]
+        return min(found, key=NEAREST_FIRST.index, default="none")
 
     @property
     def number(self) -> int:
@@ -67,7 +112,8 @@ def read(contributed: Path = CONTRIBUTED) -> tuple[Log, ...]:
 
     Raises:
         ValueError: a thread has no even number, or is there twice with the same words, or has neither a command nor a
-            reason why it cannot have one; a contributed line has what only a public record has.
+            reason why it cannot have one, or a command without its trainer's commit; a contributed line has what only
+            a public record has.
     """
     sent = tuple(_lines(contributed)) if contributed.exists() else ()
     logs = msgspec.json.decode(FILE.read_bytes(), type=tuple[Log, ...])
@@ -78,6 +124,8 @@ def read(contributed: Path = CONTRIBUTED) -> tuple[Log, ...]:
             raise ValueError(f"{log.says}: neither thread nor log")
         if bool(log.variants) == bool(log.hindered):
             raise ValueError(f"{log.name}: it is either rebuilt or said why not")
+        if any(reading.repository and not reading.trees for reading in log.variants):
+            raise ValueError(f"{log.name}: with which commit of its trainer was it estimated?")
     names = [(log.name, log.says) for log in (*logs, *sent)]
     if len(set(names)) < len(names):
         raise ValueError("a record is there twice")

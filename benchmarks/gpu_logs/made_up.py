@@ -1,6 +1,7 @@
 """Data of the right shapes for trainers that need files: pictures of one colour, silence, one word.
 
-`python -m benchmarks.gpu_logs.made_up CLONES` puts them where the configurations of the collection look for them.
+`python -m benchmarks.gpu_logs.made_up CLONES` puts them where the configurations of the collection look for them, in
+each clone and in each work tree beside it (`PaddleOCR@3e57aad2`).
 PaddleYOLO, PaddleSeg, PaddleClas and mostly PaddleDetection need none: the estimate stands in for theirs; of trainings
 whose configuration a log tells in words it is written here. PaddleNLP's GPT indexes its tokens with a helper in C++
 that its trainer compiles by itself (`make -C ppfleetx/data/data_tools/cpp`).
@@ -20,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from .made_up_lines import OF_2024, OF_THE_END_OF_2024, OF_TODAY, with_lines
+from .made_up_lines import RECOGNIZER, with_lines
 from .made_up_texts import UTTERANCES, masked, tokens
 from .older import KINDS, RENAMED, SCORES, TODAYS_ADAMW
 
@@ -75,15 +76,16 @@ def texts(root: Path) -> None:
     for name, row in (("list", f"word.png\t{'a' * LONGEST}\n"), ("det", f"det/page.png\t{line}\n")):
         for part in ("train", "val"):
             (folder / f"{part}_{name}.txt").write_text(row * PICTURES)
-    letters(root)
-    with_lines(root, OF_TODAY)
+    if (root / "configs" / RECOGNIZER).exists():
+        letters(root)
+    with_lines(root)
 
 
 def letters(root: Path) -> None:
     """PP-OCRv5's small recogniser as a repository's list of its runs has it: lines of its own letters."""
     import yaml
 
-    told = yaml.safe_load((root / "configs" / "rec" / "PP-OCRv5" / "PP-OCRv5_mobile_rec.yml").read_text())
+    told = yaml.safe_load((root / "configs" / RECOGNIZER).read_text())
     told["Global"] |= {
         "max_text_length": LETTERS + 2, "use_space_char": False, "distributed": False,
         "character_dict_path": "ppocr/utils/en_dict.txt",
@@ -310,12 +312,10 @@ MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
     "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
     "Paddle3D": scenes, "PaddleOCR": texts,
-    "PaddleOCR-2024": lambda root: with_lines(root, OF_2024),
-    "PaddleOCR-2025": lambda root: with_lines(root, OF_THE_END_OF_2024),
     "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
 }  # fmt: skip
 
 if __name__ == "__main__":
-    for name, make in MADE.items():
-        if (clone := Path(sys.argv[1]).absolute() / name).is_dir():
+    for clone in sorted(Path(sys.argv[1]).absolute().iterdir()):
+        if make := MADE.get(clone.name.partition("@")[0]):
             make(clone)

@@ -38,16 +38,12 @@ class Line(NamedTuple):
     scales: Sequence[int] = ()
 
 
-OF_2024 = {
+LINES = {
     "english_20": Line(ENGLISH, 20, 80, 10, characters=63),
     "english_128": Line(ENGLISH, 128, 128, 10),
     "pages_8": Line(FEW_PAGES, 8, 50),
-}
-OF_THE_END_OF_2024 = {
     "plates_128": Line(ENGLISH, 128, 1152, 10, longest=20),
     "pages_16": Line(FEW_PAGES, 16, 567),
-}
-OF_TODAY = {
     **{f"cards_{batch}": Line(PAGES, batch, 4530) for batch in (4, 5, 6, 10, 20)},
     **{
         f"digits_{letters}": Line(RECOGNIZER, 110, 26718, letters, characters=11, longest=11, scales=(32, 48))
@@ -61,8 +57,8 @@ OF_TODAY = {
 }
 
 
-def with_lines(root: Path, lines: dict[str, Line]) -> None:
-    """A configuration and a list for each."""
+def with_lines(root: Path) -> None:
+    """A configuration and a list for each whose own file the trainer has at this version."""
     import yaml
     from PIL import Image
 
@@ -72,7 +68,9 @@ def with_lines(root: Path, lines: dict[str, Line]) -> None:
     Image.new("RGB", (640, 640), "white").save(folder / "det" / "page.png")
     corners = [[100, 100], [400, 100], [400, 200], [100, 200]]
     page = f"det/page.png\t{json.dumps([{'transcription': 'abc', 'points': corners}])}\n"
-    for name, line in lines.items():
+    for name, line in LINES.items():
+        if not (root / "configs" / line.base).exists():
+            continue
         rows = f"word.png\t{'1' * line.letters}\n" if line.letters else page
         (folder / f"{name}.txt").write_text(rows * line.count)
         has = yaml.safe_load((root / "configs" / line.base).read_text())
@@ -100,7 +98,7 @@ def _recognizer(root: Path, name: str, line: Line, has: dict[str, Any]) -> None:
     if name.startswith("thai"):  # it is the file's text in all but the longest line that is read
         has["Global"]["max_text_length"] = 89
     if name.startswith("plates"):
-        del has["Architecture"]["Backbone"]["last_pool_kernel_size"]
+        has["Architecture"]["Backbone"].pop("last_pool_kernel_size", None)
         has["Architecture"]["algorithm"] = "SVTR"
     if line.longest:
         has["Global"]["max_text_length"] = line.longest

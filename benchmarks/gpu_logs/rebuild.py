@@ -3,8 +3,8 @@
 `python -m benchmarks.gpu_logs.rebuild CLONES` takes a folder with clones of the trainers' repositories, with the data
 of `made_up`, and estimates every variant of each record of the half that may be looked at; `--half "held back"` is for
 the end, when the rules are written, `--half blind` for what was found behind them; `--only WORD` keeps threads whose
-name has that word. `results/gpu_logs.json` has every row of all halves, kept as soon as its record is done; `chart`
-draws them.
+name has that word. Each is estimated with its trainer's commit (`trees`). `results/gpu_logs.json` has every row of all
+halves, kept as soon as its record is done; `chart` draws them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from jupyter_paddle_gpu.domain.measurements.gpu_logs import Foretold
 from jupyter_paddle_gpu.estimator.memory.evidence import ABOVE, BELOW
 
 from ..report import RESULTS, save, show
-from .collection import Figure, Log, Variant, read
+from .collection import Figure, Log, Reading, Tree, read
+from .trees import missing, tree_of
 
 NICE = ("nice", "-n", "10")
-PROGRAMS = Path(__file__).with_name("programs")
 CARD = "V100 PCIe 16GB"
 """Of logs that name none: PaddlePaddle's own benchmarks of those years ran on V100 and A100. The card changes the
 context alone."""
@@ -44,9 +44,9 @@ WANTED = (
 )  # fmt: skip
 
 
-def estimated(log: Log, variant: Variant, clones: Path) -> dict[str, Any]:
+def estimated(log: Log, variant: Reading, clones: Path) -> dict[str, Any]:
     """What `jupyter paddle-gpu estimate` says of it on its card."""
-    clone = clones / variant.repository.rpartition("/")[2] if variant.repository else PROGRAMS
+    clone = tree_of(variant, clones)
     command = [str(Path(sys.executable).with_name("jupyter")), "paddle-gpu", "estimate", "--json"]
     command += ["--device", log.card or CARD, *variant.options, variant.script, "--", *variant.arguments]
     paths = os.pathsep.join((".", str(clone), os.environ.get("PYTHONPATH", "")))
@@ -88,8 +88,25 @@ def rebuilt(log: Log, clones: Path) -> list[dict[str, Any]]:
     for variant in log.variants:
         found = estimated(log, variant, clones)
         sys.stderr.write(f"{log.name} {variant.assumes} {found}\n")
-        rows.append(_row(log, found, variant))
+        rows.append(_first(log, variant, found) or _row(log, found, variant))
     return rows
+
+
+def _first(log: Log, variant: Reading, found: dict[str, Any]) -> dict[str, Any] | None:
+    """Of a blind reading that is estimated again with the version of its log, the row that counts, with the second
+    estimate beside it."""
+    if variant.again is None:
+        return None
+    asked = log.name, variant.assumes, list(variant.arguments)
+    rows = (row for row in kept() if (row["thread"], row["assumes"], list(row["arguments"])) == asked)
+    return next((row | {"again": _again(log, found, variant.again)} for row in rows), None)
+
+
+def _again(log: Log, found: dict[str, Any], tree: Tree) -> dict[str, Any]:
+    row = _row(log, found)
+    return {name: row[name] for name in ("estimated", "error", "reserved_error", "reserved_inside")} | {
+        "commit": tree.commit
+    }
 
 
 def foretold(log: Log) -> dict[str, Any]:
@@ -105,7 +122,7 @@ def foretold(log: Log) -> dict[str, Any]:
     }
 
 
-def _row(log: Log, found: dict[str, Any], variant: Variant | None = None) -> dict[str, Any]:
+def _row(log: Log, found: dict[str, Any], variant: Reading | None = None) -> dict[str, Any]:
     return {
         "thread": log.name,
         "kind": log.kind,
@@ -115,6 +132,7 @@ def _row(log: Log, found: dict[str, Any], variant: Variant | None = None) -> dic
         "precision": log.precision,
         "assumes": variant.assumes if variant else "",
         "arguments": variant.arguments if variant else (),
+        "commit": variant.trees[0].commit if variant and variant.trees else "",
         "logged": {name: _middle(getattr(log, name)) for name in ("allocated", "reserved", "device")},
         "estimated": found,
         "waits_for_data": log.waits_for_data,
@@ -178,6 +196,8 @@ def main() -> None:
     parser.add_argument("--only", default="")
     asked = parser.parse_args()
     logs = [log for log in read() if log.half == asked.half and asked.only in log.name]
+    if told := missing((one for log in logs for one in log.variants), asked.clones.absolute()):
+        parser.error("\n".join(told))
     rows = []
     for name in dict.fromkeys(log.name for log in logs):
         rows += (found := [row for log in logs if log.name == name for row in rebuilt(log, asked.clones.absolute())])

@@ -11,7 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from .collection import Figure, Log, read
+from .collection import Figure, Log, Reading, Tree, read
 from .rebuild import kept
 from .tables import MIB, percent
 
@@ -27,12 +27,14 @@ estimate of each reading beside what was logged.
 Grades: `complete` where nothing had to be assumed, `partial` where something is not told, `assumed` where most is.
 Halves: `seen` while rules were written, or `held back` ([which](gpu-logs.md#which-half-was-held-back)); `blind` is what
 was found when all rules were written.
+The trainer's commit is the last one before the log that touches its code; where it is another one, it is said what
+differs or why.
 Figures are MiB; a dash says that the thread or file does not tell.
 """
 COLUMNS = (
     "record", "what it is", "precision", "card", "cards", "Paddle, CUDA, cuDNN", "date", "configuration",
-    "batch a card", "size", "grade, half", "assumed", "allocated: logged, estimated", "reserved: logged, estimated",
-    "driver: logged, estimated (range)", "besides",
+    "trainer's commit", "batch a card", "size", "grade, half", "assumed", "allocated: logged, estimated",
+    "reserved: logged, estimated", "driver: logged, estimated (range)", "besides",
 )  # fmt: skip
 _LONGEST = 120
 """Letters of a command; the rest is in `threads.json`."""
@@ -68,18 +70,26 @@ def _cells(log: Log, rows: Any) -> list[tuple[Any, ...]]:
     half = f"{log.grade}, {'seen' if log.half == 'rules' else log.half}"
     if not log.variants:
         hindered = f"not rebuilt: {log.hindered}"
-        return [(*first, "–", log.batch or "–", sizes, half, hindered, *_figures(log, None), _besides(log))]
+        return [(*first, "–", "–", log.batch or "–", sizes, half, hindered, *_figures(log, None), _besides(log))]
     found = []
     for place, variant in enumerate(log.variants):
         row = next((one for one in rows[log.name, variant.arguments] if one["assumes"] == variant.assumes), None)
-        begins = first if not place else ("the same", *["″"] * (len(first) - 1))
+        begins: tuple[Any, ...] = first if not place else ("the same", *["″"] * (len(first) - 1))
         command = _configuration(variant)
-        cells = command, log.batch or "–", sizes, half, variant.assumes or "nothing", *_figures(log, row)
+        cells = (
+            command,
+            _trees(variant),
+            log.batch or "–",
+            sizes,
+            half,
+            variant.assumes or "nothing",
+            *_figures(log, row),
+        )
         found.append((*begins, *cells, _besides(log)))
     return found
 
 
-def _configuration(variant: Any) -> str:
+def _configuration(variant: Reading) -> str:
     arguments = list(variant.arguments)
     for flag in _FILES:
         if flag in arguments[:-1]:
@@ -88,16 +98,37 @@ def _configuration(variant: Any) -> str:
     return f"`{command if len(command) <= _LONGEST else command[: _LONGEST - 2] + ' …'}`"
 
 
+def _trees(reading: Reading) -> str:
+    """Each with its date; a library's with its name, and that of a second estimate behind them."""
+    told = [_tree(tree, named=bool(place)) for place, tree in enumerate(reading.trees)]
+    told += [f"estimated again with {_tree(reading.again)}"] if reading.again else []
+    return "; ".join(told) or "–"
+
+
+def _tree(tree: Tree, *, named: bool = False) -> str:
+    name = f"{tree.repository.rpartition('/')[2]} " if named else ""
+    return f"{name}`{tree.commit}` of {tree.date}" + (f" ({tree.why})" if tree.why else "")
+
+
 def _figures(log: Log, row: Any) -> tuple[str, str, str]:
     found = row["estimated"] if row else {}
     device = _pair(log.device, found.get("peak_bytes"), row and row["device_error"])
     if row and log.device and found.get("low"):
         device += f" ({_mib(found['low'])} to {_mib(found['high'])})"
+    again = row.get("again", {}) if row else {}
+    second = again.get("estimated", {})
     return (
-        _pair(log.allocated, found.get("allocated_peak_bytes"), row and row["error"]),
-        _pair(log.reserved, found.get("reserved_peak_bytes"), row and row["reserved_error"]),
+        _pair(log.allocated, found.get("allocated_peak_bytes"), row and row["error"])
+        + _second(second.get("allocated_peak_bytes"), again.get("error")),
+        _pair(log.reserved, found.get("reserved_peak_bytes"), row and row["reserved_error"])
+        + _second(second.get("reserved_peak_bytes"), again.get("reserved_error")),
         device,
     )
+
+
+def _second(estimated: int | None, missed: float | None) -> str:
+    """What a second estimate says, where something was logged."""
+    return "" if estimated is None or missed is None else f"; again {_mib(estimated)}, {percent(missed)}"
 
 
 def _pair(logged: Figure | None, estimated: int | None, missed: float | None) -> str:
