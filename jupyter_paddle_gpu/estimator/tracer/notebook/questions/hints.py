@@ -82,6 +82,8 @@ class Hints:
     """Type and shape of what was answered so far."""
     counted: dict[str, int] = field(default_factory=dict)
     """Numbers that were answered so far, by name."""
+    sources: tuple[str, ...] = ()
+    """All of the code, that of modules beside the cells too."""
     models: Models = field(default_factory=Models)
     """What the program holds now."""
 
@@ -102,6 +104,7 @@ def hints(
     found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
     found.said = dict(printed.get("numbers", {}))
     sources = ["\n".join(cell["source"] for cell in cells), *beside]
+    found.sources = tuple(sources)
     defaults = _defaults(sources)
     found.numbers = _configured(configurations) | defaults | constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}

@@ -12,7 +12,7 @@ from ...undecided.needs import Need
 from .corpora import PUBLISHED, published
 from .hints import GENERIC, NAMED, Hints
 
-PRINTED, CELLS, ASSUMED = "printed", "cells", "assumed"
+PRINTED, CELLS, LAYER, ASSUMED = "printed", "cells", "layer", "assumed"
 BATCH, SIDE, LENGTH, ENTRIES = 32, 224, 128, 10_000
 """What is assumed where nothing in the notebook says it: samples, pixels, tokens, entries of a vocabulary."""
 CHARACTERS = 100

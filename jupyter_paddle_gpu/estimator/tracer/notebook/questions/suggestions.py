@@ -15,15 +15,16 @@ from typing import Any
 
 from ...undecided.needs import Need
 from .corpora import nodes
-from .hints import MINIMAL, NAMED, Hints, Shape
-from .numbers import ASSUMED, BATCH, CELLS, LENGTH, PRINTED, SIDE, batch_size, columns, fields, values
+from .hints import Hints, Shape
+from .numbers import ASSUMED, BATCH, CELLS, LAYER, PRINTED, batch_size, columns, values
+from .shapes.inputs import first_inputs, lengths_of
 from .shapes.labels import COLUMN, compared, labels_of
 from .shapes.signals import signals
-from .shapes.specified import Array, Sourced, specification, specified, summarised
+from .shapes.specified import Array, Sourced, specification
 
 Suggestion = tuple[str, str]
 """An answer, and where it comes from."""
-HELD, LAYER = "kernel", "layer"
+HELD = "kernel"
 _PAIR = 2
 """Things of a batch that are what a model takes and its labels."""
 MOST, MOST_PRINTED = 40, 8
@@ -48,7 +49,7 @@ def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
 
 
 def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Array]]]:
-    inputs = list(islice(_inputs(size, found), 12))
+    inputs = list(islice(first_inputs(size, found), 12))
     if need.why == "tensor_unseen" or _is_of_rows(found):
         tensors = _tensors(need, found, size, inputs)
         yield from (one for one in tensors if need.dtype in {"", one[1][0][0]})
@@ -82,7 +83,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
 def _declared(size: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
     """Batches of what a static program declares that it is fed with, and single samples of it, which the program itself
     puts into a batch."""
-    length = next(length for _, length in _lengths(found))
+    length = next(length for _, length in lengths_of(found))
     sides = [(dtype, [length if side is None else side for side in shape[1:]]) for dtype, shape in found.declared]
     if sides:
         yield CELLS, [(dtype, (size, *rest)) for dtype, rest in sides]
@@ -104,7 +105,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         return
     for dtype, row in filter(None, found.partly):  # how many rows it has, nobody knows
         rows = CELLS if need.batch_size else ASSUMED
-        for where, length in _lengths(found) if None in row[1:] else [(rows, size)]:
+        for where, length in lengths_of(found) if None in row[1:] else [(rows, size)]:
             first, *sides = row
             rest = (length if side is None else side for side in sides)
             yield where, [(dtype, (size if first is None else first, *rest))]
@@ -184,7 +185,7 @@ def _filled(part: tuple[str, tuple[int | None, ...]] | None, guess: Array, found
     """A thing as the program's own code says it, with the length of a sequence where that hangs on the data."""
     if part is None:
         return guess
-    length = next(length for _, length in _lengths(found))
+    length = next(length for _, length in lengths_of(found))
     return part[0], tuple(length if side is None else side for side in part[1])
 
 
@@ -208,7 +209,7 @@ def _completed(
             continue
         dtype, shape = part
         as_long = {(dtype, tuple(length if side is None else side for side in shape)): where
-                   for where, length in reversed(list(_lengths(found)))}  # fmt: skip
+                   for where, length in reversed(list(lengths_of(found)))}  # fmt: skip
         known = [(dtype, one) for _, one in given if _matches(one, shape)]
         if None not in shape:
             choices.append([(dtype, tuple(side or 0 for side in shape))])
@@ -229,7 +230,7 @@ def _of_one_length(found: Hints) -> Iterator[tuple[str, list[Array]]]:
     open_sides = [shape.count(None) for _, shape in parts]
     is_of_ids = any(dtype == "int64" and None in shape for dtype, shape in parts)
     if is_of_ids and len(parts) == len(found.partly) and open_sides.count(1) > 1 and max(open_sides) == 1:
-        for source, length in _lengths(found):
+        for source, length in lengths_of(found):
             yield source, [(dtype, tuple(length if side is None else side for side in shape)) for dtype, shape in parts]
 
 
@@ -300,7 +301,7 @@ def _rows_of(size: int, found: Hints, layer: Any) -> Array | None:
     if kind in {"Linear", "BatchNorm1D"}:
         return "float32", (size, int(layer.weight.shape[0]))
     if hasattr(layer, "input_size"):
-        return "float32", (size, next(length for _, length in _lengths(found)), int(layer.input_size))
+        return "float32", (size, next(length for _, length in lengths_of(found)), int(layer.input_size))
     return None
 
 
@@ -308,90 +309,3 @@ def _text(arrays: Sequence[Array], names: Sequence[str]) -> str:
     said = [f"{dtype}[{','.join(map(str, shape))}]" for dtype, shape in arrays]
     named = [f"{name}: {one}" for name, one in zip(names, said, strict=False)]
     return " ".join(named if len(named) == len(names) == len(said) else said)
-
-
-def _inputs(size: int, found: Hints) -> Iterator[Sourced]:
-    """What the first layer of a model takes."""
-    yield from specified(size, found)
-    yield from summarised(size, found)
-    for weight in found.models.by_hand:
-        of_rows = len(weight) == 2
-        yield from _rows(size, weight[0], found) if of_rows else _pictures(size, weight[1], len(weight) - 2, found)
-    if "one_hot(" in found.text and not found.models.takes_ids:  # a recurrent layer from scratch takes ids so
-        yield from ((source, "int64", (size, length)) for source, length in _lengths(found))
-    for layer in found.models.first:
-        kind = type(layer).__name__
-        if kind.startswith("Conv") and hasattr(layer, "_in_channels"):
-            rank = 1 if "1D" in kind else 3 if "3D" in kind else 2
-            yield from _pictures(size, int(layer._in_channels), rank, found)
-        elif kind == "Linear":
-            yield from _rows(size, int(layer.weight.shape[0]), found)
-        elif kind == "Embedding":
-            lengths: list[tuple[str, Shape]] = [(source, (size, length)) for source, length in _lengths(found)]
-            short: list[tuple[str, Shape]] = [(ASSUMED, shape) for shape in ((size, 1), (size,), (size, 2))]
-            if len(lengths) == 1 and found.models.looks_entries_up:  # no cell speaks of a sequence
-                lengths, short = short[1:2], [*lengths, *short]
-            yield from ((source, "int64", shape) for source, shape in (*lengths, *short))
-        elif hasattr(layer, "input_size"):
-            for source, length in _lengths(found):
-                yield source, "float32", (size, length, int(layer.input_size))
-
-
-def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
-    for source, shapes in ((PRINTED, found.printed), (CELLS, _written(found.text))):
-        for shape in shapes:
-            if len(shape) == rank + 2 and shape[1] == channels:
-                yield source, "float32", (size, *shape[1:])
-            if len(shape) == rank + 1 and shape[0] == channels:
-                yield source, "float32", (size, *shape)
-    points = [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
-    for number in points:  # clouds, which the model turns round itself
-        yield CELLS, "float32", (size, number, 3)
-        yield CELLS, "float32", (size, 3, number)
-    if rank == 1:
-        for source, length in _lengths(found):
-            yield source, "float32", (size, channels, length)
-        return
-    sides = list(dict.fromkeys([*found.sides, *_reshaped(found.text, channels)]))
-    for high, wide in sides[:4]:  # which of several is meant, nobody knows
-        yield (
-            CELLS if len(sides) == 1 else ASSUMED,
-            "float32",
-            (size, channels, *([64] if rank == 3 else []), high, wide),
-        )
-    if len(sides) < 2:
-        for side in (28, 32, SIDE, 64) if channels == 1 else (SIDE, 32, 28, 64):  # one channel: most often digits
-            yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
-
-
-def _written(text: str) -> list[Shape]:
-    """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))` and `# [N, 1, 100, 100]`."""
-    found = re.findall(r"(?<!\w)[\[(]\s*(?:-1|None|\d+|[BbNn]|bs|batch\w*)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
-    return [(1, *(int(size) for size in re.findall(r"\d+", sizes))) for sizes in found]
-
-
-def _reshaped(text: str, channels: int) -> list[tuple[int, int]]:
-    """`reshape([-1, 1, 28, 28])`, `reshape((1, 96, 96))`."""
-    found = re.findall(rf"reshape\w*\([^)]*?\b{channels}\s*,\s*(\d+)\s*,\s*(\d+)", text)
-    return [(int(high), int(wide)) for high, wide in found]
-
-
-def _rows(size: int, width: int, found: Hints) -> Iterator[Sourced]:
-    yield LAYER, "float32", (size, width)
-    if found.items == 1:  # a table with what is to be foretold in its last column
-        yield LAYER, "float32", (size, width + 1)
-    for channels in (1, 3):
-        root = round((width / channels) ** 0.5)
-        if channels * root * root == width and root > MINIMAL:
-            yield LAYER, "float32", (size, channels, root, root)
-    for high, wide in found.sides:
-        for channels in (1, 3):
-            yield CELLS, "float32", (size, channels, high, wide)
-    for source, length in _lengths(found):
-        yield source, "float32", (size, length, width)
-
-
-def _lengths(found: Hints) -> Iterator[tuple[str, int]]:
-    for length in (*fields(found), *found.lengths):
-        yield CELLS, length
-    yield ASSUMED, LENGTH

@@ -13,8 +13,8 @@ from ... import own_faults
 from ...patience import Patience
 from .candidates import Candidate
 from .documented import DOCUMENTED
-from .numbers import ASSUMED, PRINTED
-from .suggestions import HELD, LAYER
+from .numbers import ASSUMED, LAYER, PRINTED
+from .suggestions import HELD
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""
