@@ -75,6 +75,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is given in the job too.",
         ),
         Message(
+            code="argument_trains",
+            text="With its argument {name} as it is the program trains nothing.",
+            hint="Give what it trains with: it is given in the job too.",
+        ),
+        Message(
             code="place_missing",
             text="The script reads argument {place} of its command line, which it was not given.",
             hint="Give its value: it is given in the job too.",

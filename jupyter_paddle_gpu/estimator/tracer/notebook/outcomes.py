@@ -129,6 +129,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     watch, changes, graphs = runtime.of(StepWatch), runtime.of(Changes), runtime.of(StaticGraphs)
     if run is not None:
         run.found.ask_needs()
+        run.found.ask_to_train()
     is_open = run is not None and bool(run.found.questions or run.found.failures)
     if graphs.where is not None and (graphs.is_on or not is_open):
         runtime.note("static_graph", cell=graphs.where[0] + 1, line=graphs.where[1])

@@ -24,7 +24,7 @@ from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
-from ..outside import endings, lacking
+from ..outside import choosing, endings, lacking
 from ..outside.answers import INPUT, PLACE, Parsers, bound_to
 from ..outside.surroundings import Spoken
 from ..questions import documented, outer, paths
@@ -277,10 +277,17 @@ class Findings:
         if not trains(self.sources, self._sites):
             return False
         given = of_command_line(self.sources, self._session.of(Parsers).given)
-        known = settled(self.sources, {**given, **self._data.answers, **_known(self._data.namespace)})
-        asked = {one["name"] for one in self.questions if one["why"] in {"argument_missing", "environment_missing"}}
+        seen = {name: value for name, value in self._data.namespace.items() if not isinstance(value, Unseen)}
+        known = settled(self.sources, {**given, **self._data.answers, **seen})
+        asked = {one["name"] for one in self.questions if one["why"] in choosing.OUTSIDE}
         asked |= bound_to(asked, self.sources)
         return trains(reached(cells, beside, without(known, asked), self._imported), self._sites)
+
+    def ask_to_train(self) -> None:
+        """The program ended in order and trained nothing, though it holds a training: ask for what has it train."""
+        if not (self.failures or self.questions) and trains(self.sources, self._sites):
+            for question in choosing.questions(self._session.of(Parsers), self._cells, self.sources):
+                self.ask(question)
 
     @property
     def lacks_its_library(self) -> bool:
@@ -385,10 +392,6 @@ class Findings:
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line}
         return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
-
-
-def _known(namespace: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in namespace.items() if not isinstance(value, Unseen)}
 
 
 def _optimizes(source: str) -> bool:

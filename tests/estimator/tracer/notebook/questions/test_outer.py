@@ -80,6 +80,16 @@ batch = 8
     + "parser.add_argument('--do_eval', action='store_true')\nargs = parser.parse_args([])\n"
     + "if not (args.do_eval or args.do_train):\n    raise ValueError('neither')\nif args.do_train:\n    "
     + NET.strip().replace("\n", "\n    "),
+    "a mode": OPTIONAL.format(declared="'--mode', default='eval', choices=['eval', 'train']")
+    + "if args.mode == 'train':\n    " + NET.strip().replace("\n", "\n    "),
+    "a mode without choices": OPTIONAL.format(declared="'--phase', default='test'")
+    + "print('begins')\nif args.phase == 'pretrain':\n    " + NET.strip().replace("\n", "\n    "),
+    "a flag that trains": OPTIONAL.format(declared="'--train', action='store_true'")
+    + "if args.train:\n    " + NET.strip().replace("\n", "\n    "),
+    "a flag of something else": OPTIONAL.format(declared="'--train_log', action='store_true'")
+    + "if args.train_log:\n    " + NET.strip().replace("\n", "\n    "),
+    "a mode where nothing trains": OPTIONAL.format(declared="'--mode', default='eval', choices=['eval', 'train']")
+    + "net = paddle.nn.Linear(4, 2)\nprint(args.mode, net(paddle.rand([8, 4])).shape)",
     "a class that nobody has": ARGUMENT.format(declared="'--kind'") + "net = eval('Net' + args.kind)(4, 2)\n" + NET,
 }  # fmt: skip
 SCRIPT = "# train.py as a script\nimport sys\n__file__ = '/srv/train.py'\nsys.argv = ['/srv/train.py']\n"
@@ -123,6 +133,9 @@ EXPECTED = {
     "an exit": ("run_name", "run_name", "any"),
     "one of several": ("kind", "wide", "code"),
     "one of two flags": ("do_train", True, "code"),
+    "a mode": ("mode", "train", "code"),
+    "a mode without choices": ("phase", "pretrain", "code"),
+    "a flag that trains": ("train", True, "code"),
 }
 OWN = ("a default", "another reason", "a name")
 OWN_FAULTS = {
@@ -149,6 +162,11 @@ def asked(run_child):
 def test_an_outer_value_is_suggested_with_its_reason(asked, program):
     (question,) = asked[program]["questions"]
     assert (question["name"], question["suggestion"], question["params"]["source"]) == EXPECTED[program]
+
+
+@pytest.mark.parametrize("program", ["a flag of something else", "a mode where nothing trains"])
+def test_a_program_that_is_not_to_train_is_asked_nothing(asked, program):
+    assert (asked[program]["status"], asked[program]["questions"]) == ("no_model", [])
 
 
 def test_what_the_program_refuses_by_itself_is_no_question(asked):
