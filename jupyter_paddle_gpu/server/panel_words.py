@@ -59,8 +59,8 @@ IN_PANEL = {
     "Submit to another device meanwhile.",
     "`--details-seconds {more}` seeks for longer; or ask for the one that matters: mixed precision, for instance, or a "
     "smaller batch.": "Seek on, or ask for the one that matters: mixed precision, for instance, or a smaller batch.",
-    "Answer that as well (`name=value`), or have the file where the job runs.": "Have the file where the job runs, or "
-    "write the values into the cells.",
+    "Answer that as well (`name=value`), or have the file where the job runs.": "Answer that as well, or have the file "
+    "where the job runs.",
     "Give the variable that holds their size with --set name=value.": "Hold their size in a variable and change it in "
     "its cell.",
     "Give the variable that holds their length with --set name=value.": "Hold their length in a variable and change it "

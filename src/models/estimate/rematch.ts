@@ -20,12 +20,16 @@ export class Rematch {
     devices: readonly IDevice[],
     jobs: readonly IJob[]
   ): boolean {
+    const held = heldBy(jobs);
+    if (held !== this._held) {
+      this._moved = this._held === null ? 0 : Date.now();
+      this._held = held;
+    }
     if (!placement) {
       return false;
     }
-    const held = heldBy(jobs);
     if (this._matched?.placed !== placed) {
-      this._matched = { placed, devices, held };
+      this._matched = { placed, devices };
       return false;
     }
     const since = Date.now() - placed;
@@ -33,13 +37,16 @@ export class Rematch {
       placement.decision?.outcome === 'wait' ||
       placement.verdicts.some(({ reason }) => reason.code.startsWith('waits_'));
     return (
-      (since > HELD_TIME && held !== this._matched.held) ||
+      (since > HELD_TIME && this._moved > placed) ||
       (since > REMATCH_TIME && (tellsTimes || isMoved(this._matched.devices, devices)))
     );
   }
 
-  /** The devices as they were when the match that is shown was made, and which of them own jobs held. */
-  private _matched: { placed: number; devices: readonly IDevice[]; held: string } | null = null;
+  /** The devices as they were when the match that is shown came. */
+  private _matched: { placed: number; devices: readonly IDevice[] } | null = null;
+  /** What own jobs hold, and when that was another: an answer that took long was made before it came. */
+  private _held: string | null = null;
+  private _moved = 0;
 }
 
 /** The devices that own jobs have, each as often as jobs are on it. */

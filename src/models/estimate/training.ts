@@ -82,7 +82,7 @@ export class Training {
   estimate: IEstimate | null = null;
   placement: IPlacement | null = null;
   estimateError: ApiError | null = null;
-  /** When the last match was made, in milliseconds since the epoch. */
+  /** When the match that is shown was asked for, in milliseconds since the epoch. */
   placed = 0;
   request: IEstimateRequest = {};
   /** What can be asked for, as the server says. */
@@ -315,7 +315,7 @@ export class Training {
   }
 
   private async _place(run: AbortSignal, details: boolean, more = {}): Promise<void> {
-    const [code, live] = [this._code(), this.models.chosen];
+    const [code, live, placed] = [this._code(), this.models.chosen, Date.now()];
     const trace = live ? { trace: await this.models.trace(asked(this.request)) } : {};
     const { choice } = this.submission;
     const place = (held: IEstimateRequest) =>
@@ -332,7 +332,7 @@ export class Training {
     if (!run.aborted) {
       this._take(answer, code, details);
       this._answered = this.request;
-      this.placed = Date.now();
+      this.placed = placed;
       this._estimated = live ? null : code;
       this.stale = this._isStale(this._code());
       this._changed.emit();

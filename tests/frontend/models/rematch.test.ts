@@ -34,6 +34,16 @@ describe('Rematch', () => {
     expect(left.isDue(matched('fits'), [], running)).toBe(false);
     expect(left.isDue(matched('fits'), [], ended)).toBe(true);
   });
+
+  it('is due where an own job left its device while the answer was on its way', () => {
+    const running = [job('a', { state: 'running', device_ids: ['GPU-0'] })];
+    const rematch = new Rematch();
+    const before = { ...matched('fits'), placed: 0 } as unknown as Training;
+    expect(rematch.isDue(before, [], running)).toBe(false);
+    expect(rematch.isDue(before, [], [])).toBe(true);
+    expect(rematch.isDue(matched('fits'), [], [])).toBe(false);
+    expect(rematch.isDue(matched('fits'), [], [])).toBe(true);
+  });
 });
 
 test('while advice is computed devices and foot are asked anew, and the advice goes on', async () => {
