@@ -85,6 +85,7 @@ class Runtime(Tensors):
         """A call that was refused, with its operands as they may be meant; raises what refused it where there is no
         such way."""
         (args, kwargs), (tensors, states) = given, operands
+        _without_frames(problem)
         if self.counted is not None and self.counted.followed(tensors, states):
             return self.call(name, function, args, kwargs)
         if (cast := promotions.alike(self, args, problem)) is not None:
@@ -215,3 +216,11 @@ class Runtime(Tensors):
             self.ledger.finish(operation)
             found.append((state, tensor, array))
         return found
+
+
+def _without_frames(problem: BaseException) -> None:
+    """Let go of the frames that a refusal came through: one of them has it in a variable, so that they, their callers
+    and all that these hold would stay until Python looks for circles, and the call may well go on."""
+    told: BaseException | None = problem
+    while told is not None:
+        told.__traceback__, told = None, told.__context__
