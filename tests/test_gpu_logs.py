@@ -14,7 +14,7 @@ from benchmarks.gpu_logs.collection import Figure, Log, Reading, Tree, read
 from benchmarks.gpu_logs.rebuild import error, flags, inside, kept, reserved_range
 from benchmarks.gpu_logs.records import PAGE as RECORDS
 from benchmarks.gpu_logs.records import page as every_record
-from benchmarks.gpu_logs.tables import driver, figures, reached, summed_up
+from benchmarks.gpu_logs.tables import driver, figures, likeliest, reached, summed_up, unseen
 from benchmarks.gpu_logs.trees import PROGRAMS, AnotherCommitError, missing, tree_of
 from jupyter_paddle_gpu.domain.measurements.gpu_logs import MIB
 from jupyter_paddle_gpu.estimator.memory.evidence import ALL
@@ -219,6 +219,29 @@ def test_the_page_says_how_far_the_held_back_half_reaches() -> None:
     middle, most = (f"{one * 100:.1f} %" for one in (all_of_them.middle, all_of_them.most))
     assert f"median error of `allocated` is {middle} and the 90th percentile {most}" in page
     assert f"`reserved` of {all_of_them.inside[0]} of {all_of_them.inside[1]} lies inside" in page
+
+
+def test_half_of_the_logs_was_in_view_of_no_rule() -> None:
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    unseen_names = {log.name for log in read() if log.unseen}
+    counts = {}
+    for figure in ("allocated", "reserved"):
+        logged = [row["thread"] for row in likeliest() if row["logged"][figure]]
+        counts[figure] = len(unseen_names.intersection(logged)), len(logged)
+        assert counts[figure][0] * 2 >= counts[figure][1], figure
+    (some, of), (others, of_them) = counts["allocated"], counts["reserved"]
+    assert f"{some} of the {of} rebuilt ones with `allocated` and {others} of the {of_them} with `reserved`" in page
+    alone, all_of_them = unseen(assumed=False), unseen(assumed=True)
+    middle, most = (f"{one * 100:.1f} %" for one in (all_of_them.middle, all_of_them.most))
+    assert f"Of these {some} the median error of `allocated` is {middle}, the 90th percentile {most}" in page
+    assert [f"{one * 100:.1f} %" for one in (alone.middle, alone.most)] == [middle, most], "it is the same"
+    assert alone.inside == (8, 10), "the page says so in words"
+    assert f"of {all_of_them.inside[0]} of all {all_of_them.inside[1]}" in page
+
+
+def test_only_what_was_held_back_comes_into_view() -> None:
+    assert {log.half for log in read() if log.in_view} == {"held back"}
+    assert {log.unseen for log in read() if log.half == "rules" or log.in_view} == {False}
 
 
 def test_the_page_says_how_far_the_blind_test_reaches() -> None:

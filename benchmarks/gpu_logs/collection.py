@@ -66,12 +66,14 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         hindered: why it is not rebuilt; of those with no variant.
         blind: found when all rules were written, and estimated once.
+        in_view: of one that was held back and is no test of every rule, which rule was written with it in view.
         variants: each with the versions of the repositories that it was estimated with.
     """
 
     variants: tuple[Reading, ...] = ()
     hindered: str = ""
     blind: bool = False
+    in_view: str = ""
 
     @property
     def name(self) -> str:
@@ -106,20 +108,27 @@ class Log(GpuLog, frozen=True, kw_only=True, omit_defaults=True):
             return "blind"
         return "rules" if self.number % 4 == 0 else "held back"
 
+    @property
+    def unseen(self) -> bool:
+        """Whether no rule was written with it in view."""
+        return self.half != "rules" and not self.in_view
+
 
 def read(contributed: Path = CONTRIBUTED) -> tuple[Log, ...]:
     """All records, those of contributed lines behind the public ones.
 
     Raises:
         ValueError: a thread has no even number, or is there twice with the same words, or has neither a command nor a
-            reason why it cannot have one, or a command without its trainer's commit; a contributed line has what only
-            a public record has.
+            reason why it cannot have one, or a command without its trainer's commit, or was in view and is not held
+            back; a contributed line has what only a public record has.
     """
     sent = tuple(_lines(contributed)) if contributed.exists() else ()
     logs = msgspec.json.decode(FILE.read_bytes(), type=tuple[Log, ...])
     for log in logs:
         if log.thread and (re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", log.thread) is None or log.number % 2):
             raise ValueError(f"{log.thread}: odd threads are kept for judging")
+        if log.in_view and log.half != "held back":
+            raise ValueError(f"{log.name}: only what was held back can have come into view")
         if log.contributed:
             raise ValueError(f"{log.says}: neither thread nor log")
         if bool(log.variants) == bool(log.hindered):

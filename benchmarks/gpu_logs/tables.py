@@ -10,6 +10,7 @@ import statistics
 from dataclasses import dataclass
 from typing import Any
 
+from .collection import read
 from .rebuild import kept
 
 MIB = 1 << 20
@@ -65,8 +66,22 @@ class Reached:
 def reached(*, assumed: bool, half: str = "held back") -> Reached:
     """Of the logs that were held back, or those of the blind test; a trainer's own tests left out. Those alone of which
     nothing had to be assumed, or all."""
-    first = {row["thread"]: row for row in reversed(kept()) if not row["thread"].startswith(OF_TESTS)}
-    rows = [row for row in first.values() if row["half"] == half and (assumed or not row["assumes"])]
+    rows = [row for row in likeliest() if row["half"] == half and (assumed or not row["assumes"])]
+    return _reached(rows)
+
+
+def unseen(*, assumed: bool) -> Reached:
+    """Of the logs with which in view no rule was written: the blind ones, and what was held back throughout."""
+    names = {log.name for log in read() if log.unseen}
+    return _reached([row for row in likeliest() if row["thread"] in names and (assumed or not row["assumes"])])
+
+
+def likeliest() -> list[dict[str, Any]]:
+    """Of each log the first reading; a trainer's own tests left out."""
+    return list({row["thread"]: row for row in reversed(kept()) if not row["thread"].startswith(OF_TESTS)}.values())
+
+
+def _reached(rows: list[dict[str, Any]]) -> Reached:
     held = [row["reserved_inside"] for row in rows if row["reserved_inside"] is not None]
     errors = sorted(abs(row["error"]) for row in rows if row["error"] is not None)
     return Reached(tuple(errors), (sum(held), len(held)))
@@ -102,6 +117,9 @@ def main() -> None:
         for assumed in (False, True):
             found = reached(assumed=assumed, half=half)
             print(f"{half}, assumed: {assumed}", len(found.errors), found.middle, found.most, found.inside)
+    for assumed in (False, True):
+        found = unseen(assumed=assumed)
+        print(f"never in view, assumed: {assumed}", len(found.errors), found.middle, found.most, found.inside)
 
 
 if __name__ == "__main__":
