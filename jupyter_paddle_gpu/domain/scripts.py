@@ -50,6 +50,12 @@ OF_SCRIPT = {
         text="{wanted} is not on this machine. Where it is not there either, the job reads one that holds what was "
         "answered (line {line}), and ends where it takes of it what was not: {lacks}.",
     ),
+    "Cell {cell}, line {line} takes index {index} of an axis with {size} places, and Paddle does not check it: the "
+    "step reads what stands in memory there, or the job crashes.": Message(
+        code="script",
+        text="Line {line} takes index {index} of an axis with {size} places, and Paddle does not check it: the step "
+        "reads what stands in memory there, or the job crashes.",
+    ),
     "A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}": Message(
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",

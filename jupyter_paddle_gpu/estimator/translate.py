@@ -16,6 +16,7 @@ from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
 from .questions import QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
+from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
 from .trace import TracedNote, TracedQuestion
@@ -71,24 +72,7 @@ NOTES: dict[str, Message] = {
             code="create_graph",
             text="Gradients of the third order are taken; the figure may be too low by a tenth or more.",
         ),
-        Message(
-            code="refused_by_chance",
-            text="Numbers drawn at random are out of bounds in {refused} of {of} draws: the job ends in cell {cell}, "
-            "line {line}, by the first such one: {error}",
-            hint="Draw within the bounds. The figure is that of a step that goes well.",
-        ),
-        Message(
-            code="refused_likely",
-            text="Outputs of {op} have no bounds, so the job most likely ends in cell {cell}, line {line}: {error}",
-            hint="Put a sigmoid in front of this loss, or take the loss that has one "
-            "(paddle.nn.BCEWithLogitsLoss). The figure is that of a step that goes well.",
-        ),
-        Message(
-            code="way_refused",
-            text="A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: "
-            "{error}",
-            hint="The figure is that of a step that goes well.",
-        ),
+        *REFUSALS,
         Message(
             code="sizes_vary",
             text="Steps take in data of different sizes; the figure is that of the largest of the first {steps}.",

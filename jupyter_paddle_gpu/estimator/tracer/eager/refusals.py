@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import call_stack
-from ..kernels.bounds import LikelyError
+from ..kernels.bounds import LikelyError, UncheckedError
 from ..kernels.rules import Arrays, Attributes, Rule, Statistics
 from ..memory.arrays import Array, State
 from ..memory.dtypes import LOW_PRECISION
@@ -38,6 +38,9 @@ def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays, *, 
     if isinstance(problem, LikelyError):
         cell, line = call_stack.place()
         runtime.note("refused_likely", cell=cell + 1, line=line, error=f"ValueError: {problem}", op=problem.maker)
+    elif isinstance(problem, UncheckedError):
+        cell, line = call_stack.place()
+        runtime.note("index_unchecked", cell=cell + 1, line=line, index=problem.index, size=problem.size)
     elif problem is not None:
         raise runtime.refused(problem)
 
@@ -46,7 +49,8 @@ def _of_all(runtime: Tensors, drawn: list[Exception | None]) -> Exception | None
     """What every draw is refused with. Where only some are, a step may go well, and the training ends by one of the
     next: that is told."""
     refused = [problem for problem in drawn if problem is not None]
-    if refused and len(refused) < len(drawn):
+    is_unchecked = any(isinstance(problem, UncheckedError) for problem in refused)
+    if refused and not is_unchecked and len(refused) < len(drawn):
         cell, line = call_stack.place()
         error = f"{type(refused[0]).__name__}: {refused[0]}"
         runtime.note("refused_by_chance", cell=cell + 1, line=line, error=error, refused=len(refused), of=len(drawn))

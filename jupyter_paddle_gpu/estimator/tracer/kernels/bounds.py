@@ -98,6 +98,18 @@ class LikelyError(ValueError):
         self.maker = maker
 
 
+class UncheckedError(ValueError):
+    """A place that is not there and that no kernel looks for: the step takes what stands in memory, or crashes.
+
+    Attributes:
+        index, size: the first such place, and how many there are.
+    """
+
+    def __init__(self, index: int, size: int) -> None:
+        super().__init__(f"{index} of {size}")
+        self.index, self.size = index, size
+
+
 _PRODUCTS = frozenset(("conv2d", "matmul"))
 _WITH_BIAS = frozenset(("fused_gemm_epilogue", "linear", "linear_v2"))
 """Products that add a bias themselves."""
@@ -236,10 +248,13 @@ def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
 
 
 def within_axes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Places along several axes, of which the operator is told the sizes."""
+    """Places along several axes, of which the operator is told the sizes, and whose bounds its kernels for CPUs and for
+    GPUs do not look at (`index_elementwise_get_kernel.cc`, `.cu`; read and measured)."""
     pairs = ((numbers(index), size) for index, size in zip(operands[1], attrs["index_dims"], strict=False))
-    found = (_said(GATHER_ND, known, size) for known, size in pairs if known is not None)
-    return next((problem for problem in found if problem is not None), None)
+    for known, size in pairs:
+        if (found := _first(known, -size, size)) is not None:
+            return UncheckedError(found, size)
+    return None
 
 
 def k_largest(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:

@@ -91,3 +91,30 @@ def test_numbers_that_are_chosen_are_known(measure):
     """Labels are within their classes, and a sum of them says a size."""
     peaks, traced = measure({"chosen": CHOSEN}).pair("chosen")
     assert (traced["peak"], traced["notes"]) == (peaks[-1], [])
+
+
+BEYOND = """
+import paddle
+net = paddle.nn.Linear(16, 20)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+rows = paddle.rand([8, 16])
+for step in range(4):
+    places = {places}
+    loss = net(rows[places]).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+UNCHECKED = {
+    "fixed": "paddle.to_tensor([1, 9])", "drawn": "paddle.randperm(12)", "low": "paddle.to_tensor([-9])",
+    "within": "paddle.to_tensor([-8, 7])",
+}  # fmt: skip
+
+
+def test_paddle_does_not_look_for_places_that_are_not_there(measure):
+    """It runs with what stands in memory: no stop, and a note."""
+    found = measure({name: BEYOND.format(places=places) for name, places in UNCHECKED.items()})
+    for name in UNCHECKED:
+        peaks, traced = found.pair(name)
+        assert (traced["status"], traced["stop"], traced["peak"]) == ("ok", None, peaks[-1]), name
+        assert traced["notes"] == ([] if name == "within" else ["index_unchecked"]), name
