@@ -142,13 +142,16 @@ export function writeEnvironment(environment: Record<string, string>): string {
     .join('\n');
 }
 
-/** The image that is chosen, else the one that the job would get: of those offered the last one is for the CPU. */
+/** What is known of the image that is chosen; where none is, of the one that the job would get: of those offered the
+ * last one is for the CPU. */
 export function imageOf(
   images: readonly IImageChoice[],
   chosen: string,
   onCpu: boolean
 ): IImageChoice | undefined {
-  return images.find(({ reference }) => reference === chosen) ?? images.at(onCpu ? -1 : 0);
+  return chosen
+    ? images.find(({ reference }) => reference === chosen)
+    : images.at(onCpu ? -1 : 0);
 }
 
 /** An image's name without its registry; whose it is stays where it is none of Paddle's own (`stand-in/paddle:1`). */

@@ -72,6 +72,7 @@ test('the reasons shown are those of the image that the job would get', () => {
   expect(imageOf(images, '', false)?.reference).toBe('gpu');
   expect(imageOf(images, '', true)?.reference).toBe('cpu');
   expect(imageOf(images, 'gpu', true)?.reference).toBe('gpu');
+  expect(imageOf(images, 'team/paddle:1', false)).toBeUndefined();
 });
 
 test('the image that is chosen is what is matched, and another one is matched anew', () => {
