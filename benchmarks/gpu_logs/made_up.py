@@ -23,7 +23,7 @@ from PIL import Image
 
 from .made_up_lines import RECOGNIZER, with_lines
 from .made_up_texts import UTTERANCES, masked, tokens
-from .older import KINDS, RENAMED, SCORES, TODAYS_ADAMW
+from .older import KINDS, OF_BASE, REDUCED, RENAMED, SCORES, TODAYS_ADAMW
 
 FRAMES, PICTURES, MOST_PICTURES = 100, 400, 16384
 OBJECTS, MOST_OBJECTS, CLASSES = 7, 93, 80
@@ -140,6 +140,12 @@ def segmentation(root: Path) -> None:
     (root / "configs" / "gpu_logs_1568.yml").write_text(json.dumps(told))
 
 
+def divided(root: Path) -> None:
+    """PaddleSeg of February 2021: a mask of its loss as the number that a product of then made of it."""
+    loss = root / "paddleseg" / "models" / "losses" / "dice_loss.py"
+    loss.write_text(loss.read_text().replace("logits * mask\n", "logits * mask.astype(logits.dtype)\n"))
+
+
 def detection(root: Path) -> None:
     """PicoDet of one size, as one of the four variants of a public comparison has it."""
     mean, std = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -199,6 +205,16 @@ def clips(root: Path) -> None:
     film.release()
     for part in ("train", "val"):
         (folder / f"{part}.list").write_text("a.mp4 1\n" * PICTURES)
+
+
+def first_clips(root: Path) -> None:
+    """PaddleVideo of December 2020, whose lists are called otherwise."""
+    clips(root)
+    for part in ("train", "val"):
+        (root / "data" / "k400" / f"{part}.csv").write_text("data/k400/videos/a.mp4 1\n" * PICTURES)
+    for name, old, new in REDUCED:
+        module = root / "paddlevideo" / name
+        module.write_text(module.read_text().replace(old, new))
 
 
 def scenes(root: Path) -> None:
@@ -267,12 +283,19 @@ def encoded(root: Path) -> None:
     with gzip.open(data / "laion400m" / "part-00000.gz", "wt") as file:
         file.write(line * UTTERANCES)
     (data / "filelist" / "laion400m_en.filelist").write_text("./data/laion400m/part-00000.gz\n")
+    for name in OF_BASE:
+        if (module := root / "ppdiffusers" / "ppdiffusers" / name).exists():
+            module.write_text(module.read_text().replace("paddle.fluid", "paddle.base"))
+    if not (config := data.parent / "config" / "vae.json").exists():
+        config.write_text(json.dumps(AUTOENCODER))
     features(root)
 
 
 def features(root: Path) -> None:
     """PaddleMIX's DiT: what its autoencoder made of pictures of 256 x 256, and the file that its script imports."""
     trainer = root / "ppdiffusers" / "examples" / "class_conditional_image_generation" / "DiT"
+    if not trainer.is_dir():  # before March 2024
+        return
     for kind, one in (("features", np.zeros((1, 4, 32, 32), "float32")), ("labels", np.zeros((1,), "int64"))):
         folder = trainer / "data" / "fastdit_imagenet256" / f"imagenet256_{kind}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -297,6 +320,13 @@ OPT = {
     "intermediate_size": 10240, "num_hidden_layers": 32, "num_attention_heads": 32, "word_embed_proj_dim": 2560,
     "max_position_embeddings": 2048,
 }  # fmt: skip
+AUTOENCODER = {
+    "act_fn": "silu", "block_out_channels": [128, 256, 512, 512], "down_block_types": ["DownEncoderBlock2D"] * 4,
+    "down_block_out_channels": None, "in_channels": 3, "layers_per_block": 2, "norm_num_groups": 32, "out_channels": 3,
+    "sample_size": 512, "up_block_out_channels": [128, 256, 256, 256, 512], "latent_channels": 4,
+    "up_block_types": ["UpDecoderBlock2D"] * 5,
+}  # fmt: skip
+"""The trainer's own `config/vae.json`, which its repository has since August 2023, a month after its page."""
 SEEDED = """\
 from paddle.distributed.fleet.meta_parallel import get_rng_state_tracker
 
@@ -312,7 +342,8 @@ MADE = {
     "PaddleDetection": detection, "PaddleGAN": frames, "PaddleMIX": encoded, "PaddleMIX-2023": captions,
     "PaddleNLP": tokens, "PaddleNLP-2024": masked, "PASSL": classification,
     "Paddle3D": scenes, "PaddleOCR": texts,
-    "PaddleSeg": segmentation, "PaddleSpeech": sounds, "PaddleVideo": clips,
+    "PaddleSeg": segmentation, "PaddleSeg-2021": divided, "PaddleSpeech": sounds, "PaddleVideo": clips,
+    "PaddleVideo-2020": first_clips,
 }  # fmt: skip
 
 if __name__ == "__main__":

@@ -40,3 +40,21 @@ SCORES = (
     ("transformers/opt/modeling.py", "product + attn_mask\n", "product + attn_mask.cast(product.dtype)\n"),
 )
 """Of PaddleNLP of 2023: a name of Paddle 3, and scores that stay in their type, as in PASSL."""
+REDUCED = (
+    *(
+        (
+            "modeling/heads/base.py",
+            f"{name} = paddle.distributed.all_reduce(\n                {name}, op=paddle.distributed.ReduceOp.SUM)"
+            " / world_size",
+            f"paddle.distributed.all_reduce({name})\n            {name} = {name} / world_size",
+        )
+        for name in ("top1", "top5")
+    ),
+    ("tasks/train.py", "optimizer._global_learning_rate().numpy()[0]", "optimizer._global_learning_rate().item()"),
+    ("tasks/train.py", "value.numpy()[0]", "value.item()"),
+)
+"""Of PaddleVideo of December 2020: `all_reduce` gave its tensor, and a number of Paddle 3 has no dimension."""
+OF_BASE = (
+    "models/vae.py", "patches/ppnlp_patch_utils.py", "pipelines/semantic_stable_diffusion/custom_quantile.py",
+)  # fmt: skip
+"""Of PaddleMIX of 2023 what imports from `paddle.fluid`, which is `paddle.base` since."""

@@ -5,14 +5,7 @@ import sys
 
 import numpy as np
 import paddle
-from paddlenlp.transformers import (
-    ChatGLMv2Config,
-    ChatGLMv2ForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-    Qwen2Config,
-    Qwen2ForCausalLM,
-)
+from paddlenlp import transformers  # that of October 2023 has no Qwen2
 
 LENGTH = 2048
 LLAMA = {"hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32}
@@ -27,11 +20,11 @@ QWEN = {
 }
 name = sys.argv[1] if len(sys.argv) > 1 else "chatglm2"
 if name == "llama":
-    model = LlamaForCausalLM(LlamaConfig(**LLAMA, vocab_size=32000))
+    model = transformers.LlamaForCausalLM(transformers.LlamaConfig(**LLAMA, vocab_size=32000))
 elif name == "qwen":
-    model = Qwen2ForCausalLM(Qwen2Config(**QWEN))
+    model = transformers.Qwen2ForCausalLM(transformers.Qwen2Config(**QWEN))
 else:
-    model = ChatGLMv2ForCausalLM(ChatGLMv2Config())
+    model = transformers.ChatGLMv2ForCausalLM(transformers.ChatGLMv2Config())
 DTYPE = "bfloat16" if name == "qwen" else "float16"
 if name != "qwen":
     model.recompute_enable()
