@@ -20,7 +20,6 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModule, AbsentModuleError
-from ...patches.data.own_datasets import names_absent_path
 from ...patches.environment import DownloadNeeded
 from ...session import Session
 from ...step.static_graphs import StaticGraphError
@@ -29,16 +28,15 @@ from ...undecided.absent_data import Unseen
 from ...undecided.needs import CHOSEN, BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
 from ..miscalled import is_of_program, is_undeclared
+from ..outside.looked_for import absent_path, tree_of
 from ..questions.wording import refused
 from ..removed import is_removed
-from ..sites import STEPS, name_of
+from ..sites import STEPS
 from ..syntax import nodes, parsed
 
 _LOOKED_AT = 64
 """Entries of a container or of an object that are looked at."""
 _DEEP = 3
-_IS_THERE = frozenset(("exists", "isfile", "isdir", "is_file", "is_dir"))
-"""Functions that tell whether a path is there."""
 _MISSING = (FileNotFoundError, NotADirectoryError, DownloadNeeded, StaticGraphError, NeededError, BatchNeeded)
 
 
@@ -57,77 +55,10 @@ def is_of_data(problem: BaseException) -> bool:
     return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
 
 
-def absent_path(problem: BaseException) -> str | None:
-    """The file or folder that was looked for and is not here: opened, or tested for (`assert os.path.exists(path)`,
-    `if not path.exists(): raise ...`)."""
-    if isinstance(problem, (FileNotFoundError, NotADirectoryError)):
-        return str(problem.filename or names_absent_path(problem) or problem)
-    step = problem.__traceback__ if isinstance(problem, Exception) else None
-    if step is None or isinstance(problem, NeededError):
-        return None
-    if (unread := _unread(problem, step)) is not None:
-        return unread
-    while step.tb_next is not None:
-        step = step.tb_next
-    names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-    for call in _tests(_tree(step.tb_frame), step.tb_lineno):
-        given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
-        with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
-            path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
-            if not os.path.exists(path):  # noqa: PTH110 - text of the program's
-                return str(path)
-    return None
-
-
-def _unread(problem: BaseException, step: TracebackType | None) -> str | None:
-    """The picture that OpenCV was to read on the way to where it failed: of one that is not there it gives None, at
-    which whatever takes it fails (`cv2.cvtColor(cv2.imread(path), ...)`, `cv2.imread(path).shape`). The same of a data
-    base that SQLite opens."""
-    found = None
-    is_unread = type(problem).__module__ in {"cv2", "sqlite3"} or "NoneType" in str(problem)
-    while step is not None and is_unread:
-        names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-        for call in _readers(_tree(step.tb_frame)):
-            with contextlib.suppress(Exception):  # as above
-                path = os.fspath(eval(compile(ast.Expression(call.args[0]), "<path>", "eval"), names))
-                found = found if os.path.exists(path) else str(path)  # noqa: PTH110 - text of the program's
-        step = step.tb_next
-    return found
-
-
 def is_of_settings(problem: BaseException) -> bool:
     """Whether a file of settings was looked for and is not here, or what failed was handed such."""
     path = absent_path(problem)
     return chosen.from_settings(problem) if path is None else settings.is_file(path)
-
-
-@lru_cache(maxsize=1024)
-def _readers(tree: ast.Module) -> tuple[ast.Call, ...]:
-    """The calls of a file that have OpenCV read a picture, or SQLite open a data base."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return tuple(one for one in calls if name_of(one.func) in {"imread", "connect"} and one.args)
-
-
-@lru_cache(maxsize=1024)
-def _tests(tree: ast.Module, line: int) -> tuple[ast.Call, ...]:
-    """The calls by which the statement that raises at a line was told whether a path is there."""
-    found: list[ast.Call] = []
-    for node in ast.walk(tree):
-        tests = isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or 0)
-        tests = tests or (isinstance(node, ast.If) and any(_raises(one, line) for one in node.body))
-        asked = ast.walk(node.test) if tests and isinstance(node, (ast.Assert, ast.If)) else ()
-        found += [one for one in asked if isinstance(one, ast.Call) and name_of(one.func) in _IS_THERE]
-    return tuple(found)
-
-
-def _raises(statement: ast.stmt, line: int) -> bool:
-    """Whether a statement at a line ends the program: it raises, or leaves (`sys.exit(...)`, also of a `sys` that was
-    never imported)."""
-    leaves = isinstance(statement, ast.Expr) and name_of(statement.value) in _LEAVES
-    return (isinstance(statement, ast.Raise) or leaves) and statement.lineno == line
-
-
-_LEAVES = frozenset(("exit", "quit", "_exit"))
 
 
 def is_refusal(problem: BaseException, session: Session) -> bool:
@@ -254,7 +185,7 @@ def _program(step: TracebackType | None) -> Iterator[list[Any]]:
 
 def loaded(frame: Any, step: TracebackType) -> frozenset[str]:
     """Names in the innermost statement that runs."""
-    return _loaded_at(_tree(frame), step.tb_lineno)
+    return _loaded_at(tree_of(frame), step.tb_lineno)
 
 
 @lru_cache(maxsize=1024)
@@ -262,19 +193,9 @@ def _loaded_at(tree: ast.Module, line: int) -> frozenset[str]:
     return frozenset(node.id for node in _innermost(tree, line) if isinstance(node, ast.Name))
 
 
-def _tree(frame: Any) -> ast.Module:
-    """The code of the file in which a frame runs: the same object as long as it is the same text."""
-    return parsed(source_of(frame.f_code.co_filename))
-
-
-def source_of(file: str) -> str:
-    """The text of a file, or of a cell."""
-    return "".join(linecache.getlines(file))
-
-
 def nodes_of(frame: Any) -> Iterator[ast.AST]:
     """All of the code of the file in which a frame runs."""
-    return ast.walk(_tree(frame))
+    return ast.walk(tree_of(frame))
 
 
 def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:

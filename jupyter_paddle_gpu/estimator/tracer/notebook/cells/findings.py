@@ -26,6 +26,7 @@ from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
 from ..outside import choosing, endings, lacking
 from ..outside.answers import INPUT, PLACE, Parsers, bound_to
+from ..outside.looked_for import absent_path
 from ..outside.surroundings import Spoken
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
@@ -137,7 +138,7 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if self._session.of(StaticGraphs).explains(problem):
                 self._session.of(StepWatch).asked()
-            case _ if (path := absorbing.absent_path(problem)) is not None:
+            case _ if (path := absent_path(problem)) is not None:
                 if option := documented.in_place_of(path, self._session.of(Parsers).last):
                     own = {"name": option[0], "candidates": option[1]}
                     self.ask({**self._question(cell, problem, "argument_absent", {"path": path}), **own})
