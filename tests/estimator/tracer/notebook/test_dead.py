@@ -98,9 +98,16 @@ def traced(run_child):
 
 
 @pytest.mark.paddle
-@pytest.mark.parametrize("name", ["constant", "name", "arguments", "within", "behind data", "method", "left"])
+@pytest.mark.parametrize("name", ["constant", "name", "behind data", "method", "left"])
 def test_a_dead_training_asks_nothing(traced, name):
     assert (traced[name]["status"], traced[name]["questions"]) == ("no_model", [])
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize("name", ["arguments", "within"])
+def test_one_that_an_option_leaves_out_asks_for_the_option_first(traced, name):
+    asked = [(one["why"], one["name"], one["suggestion"]) for one in traced[name]["questions"]]
+    assert asked == [("argument_trains", "train", True), ("batch_unseen", "rows", "float32[32,4]")]
 
 
 @pytest.mark.paddle
