@@ -19,6 +19,7 @@ from ..syntax import parsed
 
 _IS_THERE = frozenset(("exists", "isfile", "isdir", "is_file", "is_dir"))
 """Functions that tell whether a path is there."""
+_LIBRARIES = f"{os.sep}site-packages{os.sep}"
 
 
 def absent_path(problem: BaseException) -> str | None:
@@ -34,7 +35,8 @@ def absent_path(problem: BaseException) -> str | None:
     while step.tb_next is not None and not _is_of_exit(step.tb_next):
         step = step.tb_next
     names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-    for call in _tests(tree_of(step.tb_frame), step.tb_lineno):
+    is_own = _LIBRARIES not in step.tb_frame.f_code.co_filename
+    for call in _tests(tree_of(step.tb_frame), step.tb_lineno, is_own=is_own):
         given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
         with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
             path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
@@ -72,15 +74,20 @@ def _readers(tree: ast.Module) -> tuple[ast.Call, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _tests(tree: ast.Module, line: int) -> tuple[ast.Call, ...]:
-    """The calls by which the statement that raises at a line was told whether a path is there."""
+def _tests(tree: ast.Module, line: int, *, is_own: bool) -> tuple[ast.Call, ...]:
+    """The calls by which the statement that raises at a line was told whether a path is there.
+
+    Args:
+        is_own: whether it is the program's own; of a library an `else` says rather what else could have been given.
+    """
     found: list[ast.Call] = []
     for node in ast.walk(tree):
         tests = isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or 0)
-        tests = tests or (isinstance(node, ast.If) and any(_raises(one, line) for one in [*node.body, *node.orelse]))
+        if isinstance(node, ast.If):
+            tests = any(_raises(one, line) for one in (*node.body, *(node.orelse if is_own else ())))
         asked = list(ast.walk(node.test)) if tests and isinstance(node, (ast.Assert, ast.If)) else []
         names = {one.id for one in asked if isinstance(one, ast.Name)}
-        asked += _bound_once(tree, names) if names else ()
+        asked += _bound_once(tree, names) if names and is_own else ()
         found += [one for one in asked if isinstance(one, ast.Call) and name_of(one.func) in _IS_THERE]
     return tuple(found)
 
