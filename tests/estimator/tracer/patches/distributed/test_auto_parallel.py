@@ -1,7 +1,8 @@
 """Programs that Paddle divides (automatic parallelism, `dist.to_static`), beside real processes on CPUs.
 
 The real steps run in the program's order; the least of them counts, in which nothing was freed late. There are many of
-them: beside other work on two cores, twelve in a row have been seen that all freed something late.
+them, and more where need be: beside other work on two cores, sixty in a row have been seen that all freed something
+late.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from tests.estimator.tracer.patches.distributed.test_sharding import run_process
 
 pytestmark = pytest.mark.paddle
 
+NEAR = 2048
+"""Bytes by which they may differ."""
+TURNS = 6
 CHILD = Path(__file__).parents[2] / "divided_programs.py"
 HEAD = """
 import time
@@ -44,7 +48,7 @@ model = dist.to_static(layers, loader, nn.CrossEntropyLoss(), optimizer, strateg
 model.train()
 x, y = next(iter(loader))
 loader.iter = None
-for step in range(120):
+for step in range(60):
     loss = model(x, y)
     step_ends()
 """
@@ -162,19 +166,32 @@ for step in range(8):
 
 @pytest.fixture(scope="module")
 def measured(run_child, paddle_python):
-    parts = [run_processes(paddle_python, {name: source}, child=CHILD) for name, source in REAL.items()]
-    real = [{name: row for part in parts for name, row in part[rank].items()} for rank in range(2)]
-    return real, run_child("trace", {**REAL, "dynamic": DYNAMIC, "half": HALF})
+    """What the real processes and the trace say. Where no step of a program was as the trace says, it runs again: a
+    machine that is busy may let go of something late in all of them."""
+    traced = run_child("trace", {**REAL, "dynamic": DYNAMIC, "half": HALF})
+    real: list[dict[str, dict]] = [{}, {}]
+    left = list(REAL)
+    for _ in range(TURNS):
+        for name in left:
+            for rank, part in enumerate(run_processes(paddle_python, {name: REAL[name]}, child=CHILD)):
+                peaks = real[rank].get(name, {}).get("peaks", [])
+                real[rank][name] = {**part[name], "peaks": [*peaks, *part[name]["peaks"][2:]]}
+        left = [name for name in left if least(real, name) > (traced[name]["peak"] or 0) + NEAR]
+    return real, traced
+
+
+def least(real: list[dict[str, dict]], name: str) -> int:
+    """The largest of what the processes held in the best of their steps; of stages the first one's, which is told."""
+    held = real[:1] if name.startswith("stages") else real
+    return max(min(one[name]["peaks"], default=0) for one in held)
 
 
 @pytest.mark.parametrize("name", REAL)
 def test_the_peak_is_that_of_paddles_own_divided_program(measured, name):
     real, traced = measured
     assert [one[name]["failure"] for one in real] == [None, None]
-    held = real[:1] if name.startswith("stages") else real  # it is the first process whose figure is told
-    least = max(min(one[name]["peaks"][2:]) for one in held)
     assert traced[name]["status"] == "ok", traced[name]
-    assert traced[name]["peak"] == pytest.approx(least, abs=2048), (real[0][name]["peaks"], traced[name])
+    assert traced[name]["peak"] == pytest.approx(least(real, name), abs=NEAR), (real[0][name]["peaks"], traced[name])
 
 
 def test_what_is_said(measured):
