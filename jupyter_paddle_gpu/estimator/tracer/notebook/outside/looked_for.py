@@ -7,11 +7,13 @@ import ast
 import contextlib
 import linecache
 import os
+import sysconfig
 from collections.abc import Iterator
 from functools import lru_cache
 from types import TracebackType
 from typing import Any
 
+from ... import call_stack
 from ...patches.data.own_datasets import names_absent_path
 from ...undecided.needs import NeededError
 from ..sites import name_of
@@ -19,7 +21,8 @@ from ..syntax import parsed
 
 _IS_THERE = frozenset(("exists", "isfile", "isdir", "is_file", "is_dir"))
 """Functions that tell whether a path is there."""
-_LIBRARIES = f"{os.sep}site-packages{os.sep}"
+_LIBRARIES = (*(sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib")), call_stack.TRACER)
+"""Where code stands that is not the program's own, besides what is installed."""
 
 
 def absent_path(problem: BaseException) -> str | None:
@@ -35,8 +38,7 @@ def absent_path(problem: BaseException) -> str | None:
     while step.tb_next is not None and not _is_of_exit(step.tb_next):
         step = step.tb_next
     names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-    is_own = _LIBRARIES not in step.tb_frame.f_code.co_filename
-    for call in _tests(tree_of(step.tb_frame), step.tb_lineno, is_own=is_own):
+    for call in _tests(tree_of(step.tb_frame), step.tb_lineno, is_own=_is_own(step.tb_frame.f_code.co_filename)):
         given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
         with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
             path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
@@ -59,6 +61,11 @@ def _unread(problem: BaseException, step: TracebackType | None) -> str | None:
                 found = found if os.path.exists(path) else str(path)  # noqa: PTH110 - text of the program's
         step = step.tb_next
     return found
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file is the program's own, a cell or a module beside it."""
+    return f"{os.sep}site-packages{os.sep}" not in file and not file.startswith(_LIBRARIES)
 
 
 def _is_of_exit(step: TracebackType) -> bool:
