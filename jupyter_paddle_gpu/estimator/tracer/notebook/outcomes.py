@@ -14,6 +14,7 @@ from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
 from ..patches.data.loaders import Loaders
 from ..patches.distributed.process_group import Processes
+from ..patches.folders import LookedFor
 from ..patches.patch import unplaced
 from ..step import batches as step_batches
 from ..step.changes import Changes, plain
@@ -120,7 +121,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     """The answer where the notebook ends with an error before a training is through. The failure stays beside it, for
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
-    shared["is_refusal"] = run.found.is_refused
+    shared["is_refusal"], shared["is_for_want"] = run.found.is_refused, run.found.is_for_want
     return {**shared, "status": "would_stop", "stop": run.found.stop, "questions": run.found.failures[:1], **versions()}
 
 
@@ -154,10 +155,11 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         return {"status": "needs_input", "questions": [], "notes": notes, **versions()}
     status = "needs_input" if questions else "no_model"
     found = {"status": status, "questions": questions, "notes": notes, **versions()}
-    found["absent_modules"] = shared["absent_modules"]
+    found["absent_modules"], found["looked_for"] = shared["absent_modules"], shared["looked_for"]
     if run is not None:
         found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
         found["is_idle"], found["failed"] = not run.found.trains, run.failed
+        found["is_for_want"] = run.found.is_for_want
     if status == "no_model" and watch.known and (unused := watch.gradients.unused()):
         notes.append(unused)
     if run is not None and run.found.stop_if_told is not None:
@@ -186,6 +188,7 @@ def _shared(runtime: Runtime, run: CellRun | None, *, has_figure: bool = False) 
         "questions": [] if run is None else list(run.found.questions),
         "notes": notes,
         "absent_modules": _absent(runtime),
+        "looked_for": [] if has_figure else list(runtime.of(LookedFor).absent),
         "settings": runtime.of(settings.AbsentFiles).as_data() if has_figure else [],
         "shared_memory": runtime.of(Loaders).shared_memory(),
         "host": runtime.of(HostMemory).fields(runtime.ledger),

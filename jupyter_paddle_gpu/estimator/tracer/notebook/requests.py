@@ -23,6 +23,7 @@ from .environment import as_in_job
 from .evaluations import rounds_behind
 from .literals import Sizes
 from .outcomes import micro
+from .outside import presumed
 from .outside.surroundings import working_in
 from .questions import batch_places, started, trials, ways
 from .questions.answers import blamed
@@ -97,7 +98,11 @@ def _beside(request: dict[str, Any]) -> dict[str, str]:
 
 
 def _code(request: dict[str, Any]) -> str:
-    return "\n".join([*(cell["source"] for cell in request["cells"]), *_beside(request).values()])
+    return "\n".join([*_sources(request), *_beside(request).values()])
+
+
+def _sources(request: dict[str, Any]) -> list[str]:
+    return [cell["source"] for cell in request["cells"]]
 
 
 def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
@@ -124,6 +129,8 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
 
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
+        code = (*_sources(request), *beside.values())
+        request, result = presumed.behind(request, result, trace, code, may_train=bool(sites.all))
         hides = _hides_a_training(result) or trials.takes_arrays(result)
         if result["status"] != "needs_input" and not hides:
             return _with_paths(late_imports.told(result, request, sites))
@@ -162,7 +169,8 @@ MOST_PATHS = 2
 def _with_paths(result: dict[str, Any]) -> dict[str, Any]:
     """The result with a question for where files are, if something is open for which the notebook suggests nothing."""
     result.pop("starts", None)
-    result.pop("is_idle", None)
+    for name in ("is_idle", "looked_for", "is_for_want"):
+        result.pop(name, None)
     paths, asked = result.pop("paths", [])[:MOST_PATHS], result["questions"]
     is_near = any(one["suggestion"] for one in paths)
     is_open = any(one["suggestion"] is None or (is_near and one["params"].get("source") == ASSUMED) for one in asked)
@@ -298,7 +306,7 @@ def _run(
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
-        in_loops=bool(request.get("in_loops")), asked=names,
+        in_loops=bool(request.get("in_loops")), catches=not request.get(presumed.CAUGHT), asked=names,
     )  # fmt: skip
     run.follows_rest, run.has_rest, run.goes_on = follows, has_rest, goes_on
     run.found.forgives = bool(request.get("forgives"))
@@ -306,6 +314,7 @@ def _run(
 
     def execute(session: Tensors) -> None:
         session.put(deadline)
+        presumed.told(session, request)
         with run.begun.run(), working_in(request.get("folder")):
             run.run(session)
 

@@ -24,9 +24,8 @@ from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
-from ..outside import choosing, endings, lacking
+from ..outside import choosing, endings, lacking, looked_for, presumed
 from ..outside.answers import INPUT, PLACE, Parsers, bound_to
-from ..outside.looked_for import absent_path
 from ..outside.surroundings import Spoken
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
@@ -75,6 +74,7 @@ class Findings:
         self.is_between = self.forgives = False
         """Whether a training that was left comes before it; whether errors there are taken for those of rounds that
         were left out."""
+        self.is_for_want = False  # see `presumed`
         self.is_refused = False
         """Whether Paddle raises that error, of shapes, types or attributes."""
         self.stop_if_told: dict[str, Any] | None = None
@@ -84,10 +84,9 @@ class Findings:
         """Whether a program that may train was started."""
         self._command: tuple[int, str, int] | None = None
         """Of a program that has just failed: the line that runs it, and file and line where it failed."""
-        self._ends = False
-        """Whether the cell ends with it."""
+        self._ends = False  # whether the cell ends with it
         self.program_stop: dict[str, Any] | None = None
-        """Where the first program that a cell runs would end with an error; the notebook goes on behind it."""
+        """Where the first program that a cell runs would end with an error, behind which the notebook goes on."""
 
     def begin(self, session: Tensors) -> None:
         """Tell which session the cells run in."""
@@ -138,7 +137,7 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if self._session.of(StaticGraphs).explains(problem):
                 self._session.of(StepWatch).asked()
-            case _ if (path := absent_path(problem)) is not None:
+            case _ if (path := looked_for.absent_path(problem)) is not None:
                 if option := documented.in_place_of(path, self._session.of(Parsers).last):
                     own = {"name": option[0], "candidates": option[1]}
                     self.ask({**self._question(cell, problem, "argument_absent", {"path": path}), **own})
@@ -343,6 +342,7 @@ class Findings:
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
         stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
+        self.is_for_want = presumed.is_for_want(problem)
         if self._command is not None:
             stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}
         if self._ends_the_job(cell, problem):

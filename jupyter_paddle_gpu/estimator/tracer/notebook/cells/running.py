@@ -32,6 +32,7 @@ from .. import late_indices
 from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
 from ..outside import answers as outside
+from ..outside import presumed
 from ..outside.surroundings import heard
 from ..processes import Begun
 from ..questions import paths
@@ -76,6 +77,7 @@ class CellRun:
         absorbs: whether functions and the loop that trains go on without data as well (`within`).
         follows: whether batches of data that is not here are looked for in the program's own code then.
         in_loops: whether loops that do not train go on without data, round by round.
+        catches: whether the program's own `except` has errors of files that are not here.
         asked: what is asked for by the names of answers.
     """
 
@@ -91,6 +93,7 @@ class CellRun:
         absorbs: bool = False,
         follows: bool = False,
         in_loops: bool = False,
+        catches: bool = True,
         asked: Asked | None = None,
     ) -> None:
         self.cells = cells
@@ -110,6 +113,8 @@ class CellRun:
         self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), *self.rewriting)
+        if not catches:
+            self.rewriting = (presumed.Handlers(), *self.rewriting)
         helpers = Helpers.of(cells, self._plain if absorbs else None)
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
         self.begun = Begun(self.found.sources)
@@ -253,6 +258,7 @@ class CellRun:
         data = {
             late_rounds.LATE: late_rounds.late,
             late_rounds.COUNT: late_rounds.count,
+            presumed.ABSENT: presumed.absent,
             absorbing.UNSEEN: Unseen(),
             absorbing.SETTINGS: settings_of(Unseen()),
             **within.NAMES,

@@ -22,6 +22,7 @@ from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.descriptions import unknown_batch
 from ...undecided.needs import BatchNeeded, Need
 from ...undecided.running_code import makes_tensors, place
+from ..outside import presumed
 from ..sites import Sites, name_of
 from . import absorbing, changing, readers, rounds, stand_ins, statements
 
@@ -70,7 +71,7 @@ class Within(ast.NodeTransformer):
                 node.decorator_list = [ast.copy_location(ast.Name(kept_as, ast.Load()), node)]
         elif isinstance(node, ast.ClassDef):
             node.body = [self._inside(part) for part in node.body]
-        elif isinstance(node, ast.With):
+        elif isinstance(node, ast.With) or (isinstance(node, ast.Try) and presumed.lets_pass(node)):
             node.body = self._each(node.body)
         elif isinstance(node, ast.If):
             node.body, node.orelse = self._each(node.body), self._each(node.orelse)
@@ -112,7 +113,8 @@ class Within(ast.NodeTransformer):
                 word.value = self._given(word.value)
 
     def _given(self, node: ast.expr) -> ast.expr:
-        return _opened(node) if isinstance(node, ast.Call) and not self._sites.held(node).trains else node
+        calls = any(isinstance(part, ast.Call) for part in ast.walk(node))  # `load(path)[:400]`
+        return _opened(node) if calls and not self._sites.held(node).trains else node
 
     def _guarded(self, node: ast.stmt) -> ast.stmt:
         if self._sites.held(node).trains:

@@ -46,7 +46,7 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
     defaults = {action.dest: action.default for action in parsers.last._actions} if parsers.last is not None else {}
     given = vars(parsers.given) if parsers.given is not None else {}
     absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
-    for ended in _conditions(problem):
+    for ended in conditions(problem):
         left_out = _Absent(absent, ended)
         # What is of something else is not looked at: data that is not here would count as asked for by that.
         if left_out.is_any(ended.test) and (wanted := list(_wanted(ended.test, ended.holds, left_out))):
@@ -54,7 +54,7 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
     return []
 
 
-def _conditions(problem: BaseException) -> Iterator[_Ended]:
+def conditions(problem: BaseException) -> Iterator[_Ended]:
     """The innermost first. Of a function that does nothing but end the program (`usage()`), those of its call."""
     is_within = False
     for frame, line in reversed(_steps(problem.__traceback__)):

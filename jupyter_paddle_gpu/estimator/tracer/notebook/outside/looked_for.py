@@ -38,7 +38,7 @@ def absent_path(problem: BaseException) -> str | None:
     while step.tb_next is not None and not _is_of_exit(step.tb_next):
         step = step.tb_next
     names = {**step.tb_frame.f_globals, **step.tb_frame.f_locals}
-    for call in _tests(tree_of(step.tb_frame), step.tb_lineno, is_own=_is_own(step.tb_frame.f_code.co_filename)):
+    for call in _tests(tree_of(step.tb_frame), step.tb_lineno, is_own=is_own(step.tb_frame.f_code.co_filename)):
         given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
         with contextlib.suppress(Exception):  # it was worked out a moment ago; what has changed since tells nothing
             path = os.fspath(eval(compile(ast.Expression(given), "<path>", "eval"), names))  # type: ignore[arg-type]
@@ -63,7 +63,7 @@ def _unread(problem: BaseException, step: TracebackType | None) -> str | None:
     return found
 
 
-def _is_own(file: str) -> bool:
+def is_own(file: str) -> bool:
     """Whether a file is the program's own, a cell or a module beside it."""
     return f"{os.sep}site-packages{os.sep}" not in file and not file.startswith(_LIBRARIES)
 
