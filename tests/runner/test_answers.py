@@ -112,6 +112,32 @@ def test_answers_reach_a_parser_that_stands_in_a_module(execute: Execute, shell:
     assert own == "Namespace(data='rows.csv', batch_size=64)\nNamespace(data='rows.csv', batch_size=8)\n"
 
 
+def test_answers_reach_the_options_of_click_and_absl(execute: Execute, shell: str) -> None:
+    by_click = (
+        "import click\n@click.command()\n@click.option('--width', type=int, required=True)\n"
+        "@click.option('--name', prompt=True)\n@click.option('--part', multiple=True)\n"
+        "@click.option('--depth', default=2)\n@click.argument('out')\n"
+        "def main(**given):\n    print(sorted(given.items()))\n"
+    )
+    by_absl = (
+        "from absl import app, flags\nflags.DEFINE_integer('width', None, 'rows', required=True)\n"
+        "flags.DEFINE_string('out', None, 'where')\nflags.mark_flag_as_required('out')\nrows = 3\n"
+        "def main(_):\n    print(flags.FLAGS.width, flags.FLAGS.out, rows)\n"
+    )
+    scripts = {"one.py": by_click + "main()", "two.py": by_absl + "app.run(main)"}
+    run = execute(
+        f"import sys\nsys.argv[1:] = []\n{by_click}main(standalone_mode=False)",
+        f"for file, text in {scripts!r}.items():\n    open(file, 'w').write(text)",
+        "import subprocess\nfor words in (['one.py'], ['two.py', '--width', '8']):\n"
+        "    print(subprocess.run([sys.executable, *words], capture_output=True, text=True).stdout, end='')",
+        sets={"width": 64, "out": "kept", "name": "Ada", "part": "all", "rows": 5},
+        shell=shell,
+    )
+    told = "[('depth', 2), ('name', 'Ada'), ('out', 'kept'), ('part', ('all',)), ('width', 64)]\n"
+    assert run.stream(0) == told, run.log
+    assert run.stream(2) == f"{told}8 kept 5\n", run.log
+
+
 def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(execute: Execute, shell: str) -> None:
     run = execute(
         "import os\nos.mkdir('src')\nopen('src/train.py', 'w').write('WIDTH = 3\\nprint(WIDTH, flush=True)\\n')",

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .. import own_settings, spawned
-from . import sets
+from . import parsers, sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
 """Holds the answers as JSON for the process that is started."""
@@ -144,7 +144,8 @@ def _is_changed(script: Path, values: Dict[str, Any]) -> bool:
 def _asks(module: Path, values: Dict[str, Any]) -> bool:
     """Whether a parser for one of the answers may stand in a module beside the script."""
     source = module.read_text(encoding="utf-8", errors="replace")
-    return "add_argument" in source and any(name in source.replace("-", "_") for name in values)
+    declares = re.search(r"\b(%s)\(" % parsers.DECLARES, source) is not None
+    return declares and any(name in source.replace("-", "_") for name in values)
 
 
 _open, _system = subprocess.Popen.__init__, os.system

@@ -3,11 +3,12 @@
 An `input()` gets the answer for `input`, an argument of a parser the one for its name.
 """
 
-import argparse
 import ast
 import os
 import re
 from typing import Any, Dict, List, Optional, Set
+
+from . import parsers
 
 
 class Binder(ast.NodeTransformer):
@@ -250,39 +251,25 @@ _DECLARED: Set[str] = set()
 
 def _declare(tree: ast.Module) -> None:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
-            _DECLARED.update(_names_of(node))
+        called = node.func if isinstance(node, ast.Call) else None
+        if isinstance(called, ast.Attribute) and re.fullmatch(parsers.DECLARES, called.attr):
+            _DECLARED.update(_names_of(node))  # type: ignore[arg-type]
 
 
 def _names_of(call: ast.Call) -> List[str]:
     """The names by which a parser may keep the argument of a call of `add_argument`."""
     own = {word.arg: word.value for word in call.keywords}.get("dest")
-    flags = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    is_absl = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("DEFINE_")  # behind the name, its help
+    words = call.args[:1] if is_absl else call.args
+    flags = [one.value for one in words if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     named = [own.value] if isinstance(own, ast.Constant) and isinstance(own.value, str) else []
     return named + [re.sub(r"\W", "_", flag.lstrip("-")) for flag in reversed(flags)]
 
 
-_ARGUMENTS: Dict[str, Any] = {}
-"""The answers that every parser of this process takes for arguments that were not given."""
-_parse = argparse.ArgumentParser.parse_known_args
-
-
-def _parsing(parser: Any, *given: Any, **named: Any) -> Any:
-    for action in parser._actions:
-        if action.dest in _ARGUMENTS:
-            action.default, action.required = _ARGUMENTS[action.dest], False
-            action.nargs = action.nargs if action.option_strings else "?"
-    return _parse(parser, *given, **named)
-
-
 def reach_parsers(values: Dict[str, Any]) -> None:
-    """Have every parser of this process take the answers: one may stand in a module, whose source is left as it is."""
+    """Have every parser of this process take the answers, those in modules too; none is declared yet."""
     _DECLARED.clear()
-    _ARGUMENTS.clear()
-    _ARGUMENTS.update(values)
-    argparse.ArgumentParser.parse_known_args = (  # type: ignore[method-assign]
-        _parsing if values else _parse  # type: ignore[assignment]
-    )
+    parsers.reach(values)
 
 
 def bind(tree: ast.Module, values: Dict[str, Any]) -> ast.Module:

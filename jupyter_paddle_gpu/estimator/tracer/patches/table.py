@@ -39,7 +39,7 @@ from .data import (
 )
 from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
-from .processes import child_processes, managers, queues, started_programs
+from .processes import child_processes, command_lines, managers, queues, started_programs
 from .trainers import clips, evaluations, restored_images, text_images, weights
 
 
@@ -53,7 +53,7 @@ def table() -> Iterator[Patch]:
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, hyperparameters,
-        started_programs, managers,
+        started_programs, managers, command_lines,
     ):  # fmt: skip
         yield from module.patches()
 

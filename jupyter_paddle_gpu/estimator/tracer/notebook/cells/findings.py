@@ -15,6 +15,7 @@ from ...patches import absent_modules
 from ...patches.data.communities import AbsentConfigurationError
 from ...patches.data.loaders import Loaders
 from ...patches.environment import DownloadNeeded
+from ...patches.processes.command_lines import Parsers
 from ...session import Session
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
@@ -25,7 +26,7 @@ from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
 from ..outside import choosing, endings, lacking, looked_for, presumed
-from ..outside.answers import INPUT, PLACE, Parsers, bound_to
+from ..outside.answers import INPUT, PLACE, bound_to
 from ..outside.surroundings import Spoken
 from ..questions import documented, outer, paths
 from ..questions.candidates import Candidates
@@ -174,7 +175,7 @@ class Findings:
         found = [
             *(endings.Lack("environment_missing", name)
               for name in lacking.environment_of(problem, cell["source"], question["line"])),
-            *(endings.Lack("argument_missing", name) for name in lacking.arguments_of(problem)),
+            *(endings.Lack("argument_missing", name) for name in lacking.arguments_of(problem, parsers)),
             *(endings.Lack("place_missing", name) for name in lacking.places_of(problem)),
         ] or endings.lacks(problem, parsers)  # fmt: skip
         # A command that starts a program says itself what it gives by places.

@@ -18,6 +18,7 @@ from ... import call_stack
 from ...eager.tensors import Tensors
 from ...patches import absent_modules
 from ...patches.data import makings
+from ...patches.processes.command_lines import Parsers
 from ...patches.processes.started_programs import Started, StartedPrograms
 from ...session import Session
 from ...step.beyond import LATER
@@ -32,7 +33,7 @@ from .. import late_indices
 from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
 from ..outside import answers as outside
-from ..outside import presumed
+from ..outside import lacking, presumed
 from ..outside.surroundings import heard
 from ..processes import Begun
 from ..questions import paths
@@ -164,7 +165,7 @@ class CellRun:
         sys.modules["__main__"] = module
         try:
             environment = outside.environment(self._plain, list(self.found.sources))
-            parsers = outside.arguments(self.answers, session.of(outside.Parsers))
+            parsers = outside.arguments(self.answers, session.of(Parsers))
             with environment, parsers, self._asked.of_environment(), self._programs.installed(namespace):
                 self._run_cells(namespace)
         finally:
@@ -361,7 +362,7 @@ class CellRun:
         if watch.rest.is_on or (self.follows_rest and _is_through(watch)):
             self.behind = self.found.behind(cell, problem)
             self.finished = True
-        else:
+        elif not lacking.ends_in_order(problem):
             self.found.ended(cell, problem)
 
     def _is_over(self, problem: BaseException) -> bool:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import ast
 import os
 import re
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...patches.processes.command_lines import Parsers
 from ..syntax import nodes
 
 INPUT = "input"
 """The name that an `input()` is answered by where the notebook gives what it returns none."""
 PLACE = "argv_"
 """How the name begins that an argument of a script is answered by which it reads by its place."""
+_DECLARES = re.compile(r"add_argument|option|argument|DEFINE_\w+")
+"""How calls are named that say of an argument what it is: those of argparse, click and absl."""
 _READS = frozenset(("getenv", "get", "pop"))
 
 
@@ -78,20 +81,13 @@ def environment(answers: dict[str, Any], sources: list[str]) -> Iterator[None]:
 
 def argument_names(sources: Iterable[str]) -> set[str]:
     """Names of the arguments that parsers in the code take."""
-    calls = (node for source in sources if "add_argument" in source for node in nodes(source))
+    calls = (node for source in sources if _DECLARES.search(source) for node in nodes(source))
     return {
         name
         for node in calls
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _DECLARES.fullmatch(node.func.attr)
         for name in _names_of(node)
     }
-
-
-class Parsers:
-    """The parser of a command line that was asked last, and what it gave."""
-
-    last: ArgumentParser | None = None
-    given: Namespace | None = None
 
 
 @contextmanager
@@ -165,7 +161,9 @@ class OutsideAnswers(ast.NodeTransformer):
 
 
 def _flags(call: ast.Call) -> list[str]:
-    return [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    is_absl = isinstance(call.func, ast.Attribute) and call.func.attr.startswith("DEFINE_")  # behind the name, its help
+    words = call.args[:1] if is_absl else call.args
+    return [one.value for one in words if isinstance(one, ast.Constant) and isinstance(one.value, str)]
 
 
 def _names_of(call: ast.Call) -> list[str]:

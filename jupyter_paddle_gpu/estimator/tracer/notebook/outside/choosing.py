@@ -10,10 +10,11 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from ...patches.processes.command_lines import Parsers
 from ..questions.documented import CODE
 from ..questions.outer import Candidate, by_code
 from ..syntax import nodes
-from .answers import Parsers, destination
+from .answers import destination
 
 OUTSIDE = frozenset(("argument_missing", "argument_trains", "environment_missing"))
 """Questions for what decides outside of the code which parts of it are reached."""

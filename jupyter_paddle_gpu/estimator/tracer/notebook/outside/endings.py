@@ -13,8 +13,9 @@ from contextlib import suppress
 from types import FrameType, SimpleNamespace, TracebackType
 from typing import NamedTuple
 
+from ...patches.processes.command_lines import Parsers
 from ..syntax import nodes
-from .answers import PLACE, Parsers, is_environment, variable
+from .answers import PLACE, is_environment, variable
 
 _MOST_PLACES = 9
 _ENDS = frozenset(("exit", "quit", "error", "_exit"))

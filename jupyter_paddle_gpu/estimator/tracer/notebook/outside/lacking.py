@@ -11,8 +11,13 @@ from collections.abc import Iterator
 from traceback import walk_tb
 from types import FrameType, TracebackType
 
+from ...patches.processes.command_lines import Parsers
 from ..syntax import nodes
 from .answers import PLACE, destination, environment_names
+from .looked_for import is_own
+
+_FLAGS = "FlagValues"
+"""What absl keeps the values of all flags in."""
 
 
 def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
@@ -57,13 +62,17 @@ def _source(frame: FrameType) -> str:
     return "".join(linecache.getlines(frame.f_code.co_filename))
 
 
-def arguments_of(problem: BaseException) -> list[str]:
+def arguments_of(problem: BaseException, parsers: Parsers) -> list[str]:
     """The arguments of a command line that the program cannot do without and that were not given, by the names that it
-    has for them."""
+    has for them.
+
+    Args:
+        parsers: that read it.
+    """
     _, found, names = (_said_by_parser(problem) or "").partition("required: ")
     if found:
         return [destination(name.split("/")[-1]) for name in names.split(", ")]
-    return list(_left_out(problem))
+    return list(dict.fromkeys([*parsers.missing, *_left_out(problem, parsers.given)]))
 
 
 def _said_by_parser(problem: BaseException) -> str | None:
@@ -110,8 +119,10 @@ def usage_of(problem: BaseException) -> ArgumentError | None:
     return None if message is None else ArgumentError(None, message).with_traceback(problem.__traceback__)
 
 
-def _left_out(problem: BaseException) -> Iterator[str]:
-    """The arguments that are None where something else was needed: `open(args.config)`."""
+def _left_out(problem: BaseException, given: Namespace | None) -> Iterator[str]:
+    """The arguments that are None where something else was needed: `open(args.config)`, or `open(config)` in a function
+    that is called with them."""
+    read = {} if given is None else vars(given)
     is_left_out = isinstance(problem, TypeError) and "NoneType" in str(problem)
     for frame, line in walk_tb(problem.__traceback__) if is_left_out else ():
         names = {**frame.f_globals, **frame.f_locals}
@@ -120,6 +131,11 @@ def _left_out(problem: BaseException) -> Iterator[str]:
                 case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
                     if getattr(names[name], attr, "") is None:
                         yield attr
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if type(names.get(name)).__name__ == _FLAGS:
+                    if read.get(attr, "") is None:
+                        yield attr
+                case ast.Name(id=name) if read.get(name, "") is None and names.get(name, "") is None:
+                    yield name
 
 
 def behind_exit(problem: BaseException) -> Exception | None:
@@ -135,6 +151,14 @@ def behind_exit(problem: BaseException) -> Exception | None:
     for one in reversed(steps):
         joined = TracebackType(joined, one.tb_frame, one.tb_lasti, one.tb_lineno)
     return handled.with_traceback(joined)
+
+
+def ends_in_order(problem: BaseException) -> bool:
+    """Whether a library leaves for the program, which has done all that it does (`app.run(main)`)."""
+    if not isinstance(problem, SystemExit) or problem.code not in {None, 0}:
+        return False
+    inner = next((frame for frame, _ in _back(problem) if _module(frame) != "_sitebuiltins"), None)
+    return inner is not None and not is_own(inner.f_code.co_filename)
 
 
 def awaits_input(problem: BaseException) -> bool:
