@@ -15,9 +15,10 @@ from ..patches.absent_modules import is_gone
 from .syntax import parsed
 
 _LIBRARIES = ("numpy", "paddle", "pandas", "scipy")
+_OF_THESE = rf"({'|'.join(_LIBRARIES)})\b"
 _SAID = re.compile(
-    rf"^module '({'|'.join(_LIBRARIES)})[\w.]*' has no attribute|^`np\.\w+` was removed in the NumPy|"
-    r"\(InvalidType\) Type promotion only support"
+    rf"^module '{_OF_THESE}[\w.]*' has no attribute|^cannot import name '\w+' from '{_OF_THESE}|"
+    r"^`np\.\w+` was removed in the NumPy|\(InvalidType\) Type promotion only support"
 )
 """What a library says of a name that it has no more (`np.int`), and Paddle of types that it takes together no more."""
 _LATER = (ast.Lambda, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp,
@@ -27,7 +28,7 @@ _LATER = (ast.Lambda, ast.comprehension, ast.ListComp, ast.SetComp, ast.DictComp
 
 def is_removed(problem: BaseException) -> bool:
     """Whether it hangs on types and names alone."""
-    is_named = isinstance(problem, (AttributeError, TypeError)) and _SAID.search(str(problem)) is not None
+    is_named = isinstance(problem, (AttributeError, TypeError, ImportError)) and _SAID.search(str(problem)) is not None
     return is_named or is_gone(problem)
 
 

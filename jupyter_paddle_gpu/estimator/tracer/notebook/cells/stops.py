@@ -56,6 +56,8 @@ _BY_SIZES = re.compile(
 """What numpy says of shapes that do not go together, and Python of a type that cannot be written in a format."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
+_BY_CONTENT = re.compile(r"^(`paddle\.load` can not parse the file|invalid load key|pickle data was truncated)")
+"""What Paddle and Python say of a file that is here and holds something else."""
 _ONLY_ON_GPUS = re.compile(
     r"ops\.legacy' has no attribute '(?P<name>\w+)'|Check data type error for op: (?P<op>\w+), .*expected_dtype: +\(at",
     re.DOTALL,
@@ -112,6 +114,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if is_outer and not (is_typed or is_removed(problem)):
         return False
     is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_constants(problem)
+    is_certain_kind = is_certain_kind or _BY_CONTENT.search(str(problem)) is not None
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
     is_through = not watch.trainings  # what a training that was left has collected is cut short
@@ -129,7 +132,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
-    if is_of_shell(problem) or is_of_constants(problem) or is_undeclared(problem):
+    if is_of_shell(problem) or is_of_constants(problem) or is_undeclared(problem) or _BY_CONTENT.search(str(problem)):
         return True
     if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
         return not any(mark in str(problem) for mark in "${")
