@@ -169,16 +169,35 @@ def detection(root: Path) -> None:
         }  # fmt: skip
         full = {"_BASE_": told["_BASE_"], "num_classes": 17, "TrainDataset": part | file, "TrainReader": reader}
         (root / "configs" / f"gpu_logs_picodet_{most}.yml").write_text(json.dumps(full))
+    certificates(root)
 
 
-def crowded(root: Path, counts: Sequence[int], classes: int = CLASSES) -> None:
+def certificates(root: Path) -> None:
+    """Faster R-CNN of scanned certificates, which are padded to squares of 1550: two sides of what is padded, what was
+    cut out and what was changed are an object each."""
+    if not (root / "configs" / "faster_rcnn" / "faster_rcnn_r50_fpn_1x_coco.yml").exists():
+        return
+    crowded(root / "dataset" / "certificates", [4] * 8, classes=2, size=(1550, 1550))
+    part = {"name": "COCODataSet", "dataset_dir": "dataset/certificates", "image_dir": "train2017"}
+    file = {
+        "anno_path": "annotations/instances_train2017.json",
+        "data_fields": ["image", "gt_bbox", "gt_class", "is_crowd"],
+    }
+    told = {
+        "_BASE_": ["faster_rcnn/faster_rcnn_r50_fpn_1x_coco.yml"], "num_classes": 2, "epoch": 3,
+        "TrainDataset": part | file, "EvalDataset": part | file,
+    }  # fmt: skip
+    (root / "configs" / "gpu_logs_certificates.yml").write_text(json.dumps(told))
+
+
+def crowded(root: Path, counts: Sequence[int], classes: int = CLASSES, size: tuple[int, int] = (640, 480)) -> None:
     """A batch with one picture as full as the fullest, the others with as many objects as are usual."""
     for part in ("train2017", "val2017"):
         (root / part).mkdir(parents=True, exist_ok=True)
         images, objects = [], []
         for picture, count in enumerate(counts, 1):
-            Image.new("RGB", (640, 480)).save(root / part / f"{picture}.jpg")
-            images.append({"id": picture, "file_name": f"{picture}.jpg", "width": 640, "height": 480})
+            Image.new("RGB", size).save(root / part / f"{picture}.jpg")
+            images.append({"id": picture, "file_name": f"{picture}.jpg", "width": size[0], "height": size[1]})
             for number in range(count):
                 x, y = number * 37 % 560 + 10, number * 53 % 400 + 10
                 outline = [x, y, x + 60, y, x + 60, y + 60, x, y + 60]

@@ -7,14 +7,17 @@ the longest that the file takes stands first.
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 RECOGNIZER = "rec/PP-OCRv5/PP-OCRv5_mobile_rec.yml"
-ENGLISH = "rec/PP-OCRv3/en_PP-OCRv3_rec.yml"
+ENGLISH, RENAMED = "rec/PP-OCRv3/en_PP-OCRv3_rec.yml", "rec/PP-OCRv3/en_PP-OCRv3_mobile_rec.yml"
 PAGES, FEW_PAGES = "det/PP-OCRv5/PP-OCRv5_mobile_det.yml", "det/det_mv3_db.yml"
+DISTILLED, SVTR = "rec/PP-OCRv3/ch_PP-OCRv3_rec_distillation.yml", "rec/rec_svtrnet.yml"
 
 
 class Line(NamedTuple):
@@ -27,6 +30,8 @@ class Line(NamedTuple):
         characters: of its own list; 0: the file's.
         longest: its `max_text_length`; 0: the file's.
         scales: heights of its sampler, where those are not the file's.
+        steps: what is done with each line, where that is not the file's: in training and in evaluation the same.
+        changes: parts of the file, with a dot between key and key, that the log has otherwise.
     """
 
     base: str
@@ -36,8 +41,27 @@ class Line(NamedTuple):
     characters: int = 0
     longest: int = 0
     scales: Sequence[int] = ()
+    steps: Sequence[Mapping[str, Any]] = ()
+    changes: Mapping[str, Any] = {}
 
 
+def _as_they_are(encode: str, resize: str, keep: str, **size: Any) -> tuple[dict[str, Any], ...]:
+    """Read, encoded and resized, and nothing else."""
+    read: dict[str, Any] = {"DecodeImage": {"img_mode": "BGR", "channel_first": False}}
+    return read, {encode: None}, {resize: size}, {"KeepKeys": {"keep_keys": keep.split()}}
+
+
+PADDED = "image label_ctc label_sar length valid_ratio"
+CYRILLIC = {
+    "model_type": "rec", "algorithm": "SVTR", "Transform": None,
+    "Backbone": {"name": "PPLCNetV3", "pretrained": False, "scale": 1},
+    "Neck": {
+        "name": "SequenceEncoder", "encoder_type": "svtr", "dims": 64, "depth": 2, "hidden_dims": 120,
+        "use_guide": False,
+    },
+    "Head": {"name": "CTCHead", "fc_decay": 1e-5},
+}  # fmt: skip
+"""The recognizer of Azerbaijani and Russian letters: PP-LCNetV3 with one head."""
 LINES = {
     "english_20": Line(ENGLISH, 20, 80, 10, characters=63),
     "english_128": Line(ENGLISH, 128, 128, 10),
@@ -54,7 +78,38 @@ LINES = {
         for letters in (38, 20)
     },
     **{f"thai_{letters}": Line(RECOGNIZER, 128, 50, letters, characters=524) for letters in (84, 40)},
-}
+    **{
+        f"svtr_{width}_{batch}": Line(
+            SVTR, batch, 100 * batch, 10, characters=208, longest=longest, steps=_as_they_are(
+                "CTCLabelEncode", "SVTRRecResizeImg", "image label length", image_shape=[3, 32, width], padding=False
+            ), changes={
+                "Train.loader.num_workers": 0, "Eval.loader.num_workers": 0, "Eval.loader.batch_size_per_card": batch,
+                "Optimizer.weight_decay": decay, "Global.use_space_char": width == 320,
+            },
+        )
+        for width, batch, longest, decay in ((480, 1, 120, 0.0), (320, 1, 20, 1e-4), (320, 5, 20, 1e-4))
+    },
+    "distilled_8": Line(
+        DISTILLED, 8, 496, 10, characters=208, longest=120,
+        steps=_as_they_are("MultiLabelEncode", "RecResizeImg", PADDED, image_shape=[3, 32, 640]),
+        changes={"Global.distributed": False, "Train.loader.num_workers": 0, "Eval.loader.num_workers": 0},
+    ),
+    "distilled_12": Line(
+        DISTILLED, 12, 24, 7, characters=42, longest=16, changes={
+            "Global.use_space_char": False, "Global.distributed": False, "Train.loader.drop_last": False,
+            "Train.loader.num_workers": 0, "Eval.loader.num_workers": 0, "Eval.loader.batch_size_per_card": 4,
+            "Global.eval_batch_step": [0, 100],
+        },
+    ),
+    "cyrillic_64": Line(
+        RENAMED, 64, 468, 10, characters=175,
+        steps=_as_they_are("CTCLabelEncode", "RecResizeImg", "image label length", image_shape=[3, 48, 320]),
+        changes={
+            "Architecture": CYRILLIC, "Loss": {"name": "CTCLoss"}, "Global.distributed": False,
+            "Eval.loader.batch_size_per_card": 64, "Optimizer.regularizer.factor": 5e-4,
+        },
+    ),
+}  # fmt: skip
 
 
 def with_lines(root: Path) -> None:
@@ -77,10 +132,15 @@ def with_lines(root: Path) -> None:
         for part in ("Train", "Eval"):
             data = has[part]["dataset"]
             data |= {"data_dir": "./train_data/", "label_file_list": [f"./train_data/{name}.txt"]}
+            if line.steps:
+                data |= {"name": "SimpleDataSet", "transforms": [dict(step) for step in line.steps]}
         has["Train"]["loader"]["batch_size_per_card"] = line.batch
         has["Global"] |= {"pretrained_model": None, "save_model_dir": f"./output/{name}"}
         if line.letters:
             _recognizer(root, name, line, has)
+        for key, value in line.changes.items():
+            *parts, last = key.split(".")
+            functools.reduce(operator.getitem, parts, has)[last] = value
         (root / "configs" / f"gpu_logs_{name}.yml").write_text(yaml.safe_dump(has, sort_keys=False))
 
 
@@ -102,7 +162,9 @@ def _recognizer(root: Path, name: str, line: Line, has: dict[str, Any]) -> None:
         has["Architecture"]["algorithm"] = "SVTR"
     if line.longest:
         has["Global"]["max_text_length"] = line.longest
-        for part in (*has["Architecture"]["Head"]["head_list"], *has["Train"]["dataset"]["transforms"]):
+        networks = has["Architecture"].get("Models", {"": has["Architecture"]}).values()
+        heads = [head for network in networks for head in network["Head"].get("head_list", ())]
+        for part in (*heads, *has["Train"]["dataset"]["transforms"]):
             for one in part.keys() & {"NRTRHead", "SARHead", "RecConAug"}:
                 part[one]["max_text_length"] = line.longest
                 if name.startswith("digits") and one == "RecConAug":
