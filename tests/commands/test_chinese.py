@@ -11,10 +11,12 @@ import click
 import jupyter_paddle_gpu
 from jupyter_paddle_gpu.commands.click_words import WORDS
 from jupyter_paddle_gpu.commands.group import paddle_gpu
+from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views import comparison as comparison_view
 from jupyter_paddle_gpu.commands.views import estimate as estimate_view
 from jupyter_paddle_gpu.commands.views import machine as machine_view
 from jupyter_paddle_gpu.commands.views import states
+from jupyter_paddle_gpu.commands.views.changes import headed
 from jupyter_paddle_gpu.commands.views.plans import schedules as schedules_view
 from jupyter_paddle_gpu.commands.views.plans import sweeps as sweeps_view
 from jupyter_paddle_gpu.i18n import translator
@@ -70,3 +72,8 @@ def test_every_word_of_click_has_its_chinese():
 
 def test_every_help_has_its_chinese():
     assert untranslated(helps(paddle_gpu)) == []
+
+
+def test_a_difference_names_its_cells_in_chinese():
+    told = headed('--- cell 2\n+++ cell 2\n-a = "cell 2"\n+--- cell 2\n--- after cell 3\n+++ run.yml', Speech("zh-CN"))
+    assert told == '--- 单元格 2\n+++ 单元格 2\n-a = "cell 2"\n+--- cell 2\n--- 单元格 3 之后\n+++ run.yml'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+_HEAD = re.compile(r"^(---|\+\+\+) (after )?cell (\d+)$", re.MULTILINE)
+
+
+def headed(difference: str, say: Speech) -> str:
+    """A difference whose heads name the cells in the reader's language."""
+
+    def head(found: re.Match[str]) -> str:
+        sign, after, cell = found.groups()
+        return f"{sign} {say('after cell {cell}', cell=cell) if after else say('cell {cell}', cell=cell)}"
+
+    return _HEAD.sub(head, difference)
 
 
 def bound_later(request: EstimateRequest, changes: Changes) -> Iterator[Message]:
@@ -52,7 +65,7 @@ class ChangesView(View):
         from ..drawing import sentence
 
         parts: list[RenderableType] = [sentence(self._lead(say), "bold")]
-        lines = self.data.difference.split("\n") if self.data.difference else []
+        lines = headed(self.data.difference, say).split("\n") if self.data.difference else []
         parts += [Text(line, style=STYLES.get(line[:1], "")) for line in lines]
         for refusal in self.data.refused:
             parts.append(sentence(refusal.why.render(say.translate), "yellow"))
@@ -66,7 +79,7 @@ class ChangesView(View):
         """The same for a cell."""
         out = [f"<p><strong>{escape(self._lead(say))}</strong></p>"]
         if self.data.difference:
-            out.append(f"<pre>{escape(self.data.difference)}</pre>")
+            out.append(f"<pre>{escape(headed(self.data.difference, say))}</pre>")
         out += [f"<p>{markup.message(say, refusal.why)}</p>" for refusal in self.data.refused]
         out += [f"<p>{markup.message(say, note)}</p>" for note in self._notes]
         if self._done:

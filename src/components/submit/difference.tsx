@@ -26,7 +26,11 @@ export function Difference({ training }: { training: Training }): JSX.Element | 
           <pre aria-label={trans.__('What is different in the copy')} tabIndex={0}>
             {changes.difference.split('\n').map((line, index) => (
               <span key={index} className={LOOKS[line.charAt(0)]}>
-                {line}
+                {line.replace(
+                  HEAD,
+                  (_, sign: string, after: string, at: string) =>
+                    sign + (after ? trans.__('after cell %1', at) : trans.__('cell %1', at))
+                )}
                 {'\n'}
               </span>
             ))}
@@ -81,6 +85,9 @@ function Writing(props: IChanges & { training: Training }): JSX.Element | null {
     </div>
   );
 }
+
+/** The head of a cell's part: `+++ after cell 3`. */
+const HEAD = /^(--- |\+{3} )(after )?cell (\d+)$/;
 
 const ABSOLUTE = /^([/\\]|[A-Za-z]:)/;
 
