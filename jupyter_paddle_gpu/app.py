@@ -58,6 +58,9 @@ class PaddleGpuApp(ExtensionApp):
     device_seconds = Float(
         1.0, help="Time between samples of the devices; they are sampled only while a page shows them.", min=0.1
     ).tag(config=True)
+    policy_seconds = Float(
+        5.0, help="Time between looks at a policy file that was wrong when the server started.", min=0.1
+    ).tag(config=True)
     metrics = Bool(
         True,
         help="""Give figures of devices, jobs and estimates to Prometheus on the server's own `/metrics`. Devices are
@@ -82,6 +85,7 @@ class PaddleGpuApp(ExtensionApp):
 
     context: ServerContext
     _starting: asyncio.Future[None] | None = None
+    _mending: asyncio.Future[None] | None = None
     _metrics: Metrics | None = None
 
     def initialize_settings(self) -> None:
@@ -117,12 +121,7 @@ class PaddleGpuApp(ExtensionApp):
         self._starting = asyncio.ensure_future(self._start_jobs())
 
     async def _start_jobs(self) -> None:
-        try:
-            await self.context.call(self.context.services.start_jobs)
-        except PaddleGpuError as error:
-            self.context.tell(self.log, "Jobs cannot be managed by this server", error)
-        except Exception:
-            self.log.exception("Jobs cannot be managed by this server")
+        wrong = await self._jobs_start()
         if self.metrics:
             self._metrics = await self.context.call(self.context.services.metrics)
             REGISTRY.register(self._metrics)
@@ -130,6 +129,26 @@ class PaddleGpuApp(ExtensionApp):
             sys.setswitchinterval(self.switch_seconds)
         if self.freeze and not gc.get_freeze_count():  # once a process is enough
             gc.freeze()
+        if wrong:
+            self._mending = asyncio.ensure_future(self._mend())
+
+    async def _mend(self) -> None:
+        """Start jobs as soon as the policy files are whole."""
+        wrong = True
+        while wrong:
+            await asyncio.sleep(self.policy_seconds)
+            wrong = await self._jobs_start()
+
+    async def _jobs_start(self) -> bool:
+        """Whether a policy file is wrong: then nothing starts until it is mended."""
+        try:
+            await self.context.call(self.context.services.start_jobs)
+        except PaddleGpuError as error:
+            self.context.tell(self.log, "Jobs cannot be managed by this server", error)
+            return error.code.startswith("policy_")
+        except Exception:
+            self.log.exception("Jobs cannot be managed by this server")
+        return False
 
     async def stop_extension(self) -> None:
         """Stop threads and workers, for at most `stop_seconds`. Jobs go on."""
@@ -141,6 +160,8 @@ class PaddleGpuApp(ExtensionApp):
     async def _stop(self) -> None:
         if self._starting is not None:  # what is half started cannot be stopped, nor is it cancelled with this
             await asyncio.wait((self._starting,))
+        if self._mending is not None:
+            self._mending.cancel()
         watched, self._metrics = self._metrics, None
         if watched is not None:
             REGISTRY.unregister(watched)

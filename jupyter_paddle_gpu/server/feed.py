@@ -44,6 +44,7 @@ class Feed:
         if wanted.jobs and self._stop_jobs is None:
             self._subscribing = True
             try:
+                await call(lambda: services.policies)  # while a file of them is wrong, jobs are read by REST alone
                 self._stop_jobs = await call(lambda: services.jobs.subscribe(self._on_job))
                 self._lists = True
             finally:

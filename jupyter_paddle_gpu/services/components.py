@@ -128,6 +128,23 @@ class Components:
             self.jobs.use(found.matching)
         return found
 
+    def shown_policies(self, folder: Path | None = None) -> Policies:
+        """The same for whoever only looks (in a notebook's folder): while a file is wrong, what stands without it."""
+        try:
+            return self.policies if folder is None else self.policies_in(folder)
+        except PaddleGpuError:
+            from .policies.files import shown_policies
+
+            return shown_policies(self.registry.types, self.settings.system_policy_file)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the policy files can be gone by: what was made while one was wrong is not kept beyond that."""
+        try:
+            return bool(self.policies)
+        except PaddleGpuError:
+            return False
+
     def policy_notes(self) -> tuple[Message, ...]:
         """What became wrong in the policy files since they were read: what was read then goes on."""
         from .policies.files import load_policies
@@ -208,18 +225,16 @@ class Components:
         """The engines by name, the default first: the policy's, else the first of the registry."""
 
         def build() -> dict[str, Engine]:
-            policies, types = self.policies, self.registry.types
+            policies, types = self.shown_policies(), self.registry.types
             order = sorted(types, key=lambda name: name != policies.engine)
-            return {name: self._engine(types[name]) for name in order}
+            return {name: self._engine(types[name], policies) for name in order}
 
-        return self._once("engines", build)
+        return self._once("engines" if self._whole else "shown_engines", build)
 
-    def _engine(self, kind: EngineType[Any]) -> Engine:
+    def _engine(self, kind: EngineType[Any], policies: Policies) -> Engine:
         from ..engines.capabilities import inventory_of
         from ..engines.engine_type import EngineContext
         from .jobs.imaging import chooser
-
-        policies = self.policies
 
         def inventory() -> Inventory:
             return inventory_of(self.engines[kind.name], self.devices.snapshot)
@@ -258,29 +273,31 @@ class Components:
 
     @property
     def jobs(self) -> JobService:
-        """Store, queue, logs and results of this user's jobs."""
+        """Store, queue, logs and results of this user's jobs; while a policy file is wrong, to be looked at."""
+        whole = self._whole
 
         def build() -> JobService:
             from ..jobs.service import JobService
             from ..jobs.settings import JobSettings
             from .policies.following import Following
 
+            policies, follow = self.shown_policies(), Following(self.settings, self.registry.types)
             return JobService.open(
                 self.engines,
                 data_folder=self.settings.data_folder,
-                settings=JobSettings(follow=Following(self.settings, self.registry.types)).within(self.policies.jobs),
+                settings=JobSettings(follow=follow).within(policies.jobs),
                 inventory=lambda: self.devices.snapshot(),  # noqa: PLW0108  # built when a job asks for a device
-                factory=DISPATCHER,
+                factory=DISPATCHER if whole else "",
                 dispatcher_environment=self._dispatcher_environment(),
                 learn=self._learn,
                 claims=self.claims,
                 boards=self.boards,
-                policy=self.policy,
+                policy=policies.matching,
                 tell=self._telling(),
-                periodic=self._periodic(),
+                periodic=self._periodic() if whole else None,
             )
 
-        return self._once("jobs", build)
+        return self._once("jobs" if whole else "shown_jobs", build)
 
     def _telling(self) -> Tell:
         from .jobs.notifications import Telling
@@ -290,7 +307,7 @@ class Components:
             settings, types = self.settings, self.registry.types
             return load_policies(settings.policy_file, settings.data_folder, types, settings.system_policy_file).notices
 
-        plans = self._periodic()
+        plans = self._periodic() if self._whole else None
         return Telling(policy) if plans is None else Telling(policy, plans.sweeps.over)
 
     def _periodic(self) -> Plans | None:
@@ -349,8 +366,8 @@ class Components:
         """Stop threads and workers of whatever was built. Jobs go on."""
         with self._lock:
             built, self._built = self._built, {}
-        if "jobs" in built:
-            built["jobs"].stop()
+        for name in {"jobs", "shown_jobs"} & built.keys():
+            built[name].stop()
         if "estimator" in built:
             built["estimator"].close()
         if "devices" in built:
@@ -364,5 +381,5 @@ class Components:
 _POLICY_KEPT = Message(
     code="policy_kept",
     text="{why} The policy that was read before goes on.",
-    hint="Mend the file; a server that is started anew would not run jobs with it.",
+    hint="Mend the file; a server that is started anew would start no jobs with it.",
 )

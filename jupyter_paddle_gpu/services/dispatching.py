@@ -13,5 +13,7 @@ if TYPE_CHECKING:
 
 
 def job_service(data_folder: Path) -> JobService:
-    """The jobs of a data folder, with all engines."""
-    return Services(Settings(data_folder=data_folder)).jobs
+    """The jobs of a data folder, with all engines. Raises `PaddleGpuError`: a policy file is wrong."""
+    services = Services(Settings(data_folder=data_folder))
+    _ = services.policies  # nothing starts without them
+    return services.jobs

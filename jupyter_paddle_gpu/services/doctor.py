@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import sys
@@ -199,20 +198,19 @@ def _engines(engines: Mapping[str, Engine]) -> Iterable[Check]:
 
 
 def _policy(policies: Callable[[], Policies]) -> Iterable[Check]:
-    """What of a person's policy file does not count because the system's fixes it more strictly."""
-    with contextlib.suppress(PaddleGpuError):  # a file that is wrong is told by the engines, which cannot be made
-        held = policies()
-        for name in {held.policy_file, held.own_file}:
-            if Path(name).name == OLD_POLICY_FILE and Path(name).exists():
-                yield Check(name="policy", ok=False, finding=old_name(Path(name)), needed=False)
-        for field in held.overruled:
-            finding = Message(
-                code="policy_overruled",
-                text="“{field}” of {own} is looser than what {file} fixes, so far it does not count.",
-                hint="Take it out, or ask the administrator to change {file}.",
-                params={"field": field, "own": held.own_file, "file": held.policy_file},
-            )
-            yield Check(name="policy", ok=False, finding=finding, needed=False)
+    """What is wrong in a policy file, or does not count of a person's because the system's fixes it more strictly."""
+    held = policies()
+    for name in {held.policy_file, held.own_file}:
+        if Path(name).name == OLD_POLICY_FILE and Path(name).exists():
+            yield Check(name="policy", ok=False, finding=old_name(Path(name)), needed=False)
+    for field in held.overruled:
+        finding = Message(
+            code="policy_overruled",
+            text="“{field}” of {own} is looser than what {file} fixes, so far it does not count.",
+            hint="Take it out, or ask the administrator to change {file}.",
+            params={"field": field, "own": held.own_file, "file": held.policy_file},
+        )
+        yield Check(name="policy", ok=False, finding=finding, needed=False)
 
 
 LINKS_OPEN = Message(

@@ -78,7 +78,7 @@ class Machine(Components):
         from ..engines.capabilities import features_of, slots_of
         from ..jobs.settings import JobSettings
 
-        settings = JobSettings().within(self.policies.jobs)
+        settings = JobSettings().within(self.shown_policies().jobs)
         return tuple(
             msgspec.structs.replace(features_of(engine), cpu_slots=slots_of(engine, settings.slots(name)))
             for name, engine in self.engines.items()

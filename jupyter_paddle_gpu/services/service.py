@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from .jobs.taking import Desk
     from .metrics import Metrics
     from .plans.plans import Plans
-    from .policies.files import Policies
 
 
 class Services(Machine):
@@ -58,7 +57,7 @@ class Services(Machine):
         super().__init__(settings or Settings(), engine_types)
         cache = EstimateCache(self.settings.estimates_kept)
         self.estimates = Estimating(
-            lambda: self.estimator, self._devices_now, catalogue.find, lambda: self.policy, cache
+            lambda: self.estimator, self._devices_now, catalogue.find, lambda: self.shown_policies().matching, cache
         )
 
     # Notebooks
@@ -252,6 +251,7 @@ class Services(Machine):
         """
         from .jobs.reruns import is_the_same, source_of, submission_of
 
+        _ = self.policies  # which must be whole
         if wanted is None or is_the_same(wanted):
             return self.jobs.rerun(job_id)
         job = self.jobs.get(job_id)
@@ -331,9 +331,9 @@ class Services(Machine):
         from .jobs.explaining import explain
 
         job, queue = self.find_job(job_id), self.jobs.queue.view
-        jobs, engines = self.jobs.list(), self.engines
-        found = explain(job, jobs, engines, self._devices_now, self.policy, claims=self.claims, queue=queue)
-        if self.policies.scheduler.algorithm != "learned" or (proof := self.learned.proof()).proven:
+        jobs, engines, policies = self.jobs.list(), self.engines, self.shown_policies()
+        found = explain(job, jobs, engines, self._devices_now, policies.matching, claims=self.claims, queue=queue)
+        if policies.scheduler.algorithm != "learned" or (proof := self.learned.proof()).proven:
             return found
         return msgspec.structs.replace(found, notes=(*found.notes, proof.reason))
 
@@ -371,6 +371,7 @@ class Services(Machine):
 
     def start_jobs(self) -> None:
         """From now on start queued jobs and keep the rows right, in threads of this process, until `close`."""
+        _ = self.policies  # which must be whole
         self.jobs.start()
 
     # What use cases are given
@@ -379,7 +380,7 @@ class Services(Machine):
         """What a submission is settled with; of a notebook with the policy beside it."""
         from .jobs.taking import Desk
 
-        policies = self._policies_of(source)
+        policies = self.policies if source is None else self.policies_in(source.path.parent)
         return Desk(self.engines, self._devices_now, policies, self.estimates, self.standing, self.claims)
 
     def _estimated_from(self, trace: str) -> Callable[..., Estimate]:
@@ -392,7 +393,5 @@ class Services(Machine):
         from .jobs.placing import Site
 
         content = {} if source is None else source.content
-        return Site(self.engines, self._devices_now, self._policies_of(source), self.standing, self.claims, content)
-
-    def _policies_of(self, source: NotebookSource | None) -> Policies:
-        return self.policies if source is None else self.policies_in(source.path.parent)
+        policies = self.shown_policies(None if source is None else source.path.parent)
+        return Site(self.engines, self._devices_now, policies, self.standing, self.claims, content)

@@ -59,8 +59,10 @@ def wrong_policy(data_folder):
 
 async def test_a_wrong_policy_file_is_one_line_in_the_log_until_it_changes(wrong_policy, api, caplog):
     caplog.set_level(logging.DEBUG)
+    for read in ("engines", "jobs", "queue", "devices"):
+        assert (await api("GET", read))[0] == 200
     for _ in range(2):
-        status, error = await api("GET", "engines")
+        status, error = await api("GET", "receivers")
         assert (status, error["code"]) == (503, "policy_unreadable")
         assert str(wrong_policy) in error["message"] and error["hint"]
 
@@ -72,7 +74,7 @@ async def test_a_wrong_policy_file_is_one_line_in_the_log_until_it_changes(wrong
     wrong_policy.write_text("engine: slurm")
     before = len(told())
     for _ in range(2):
-        assert (await api("GET", "engines"))[1]["code"] == "policy_wrong"
+        assert (await api("GET", "receivers"))[1]["code"] == "policy_wrong"
     assert len(told()) == before + 1
     wrong_policy.unlink()
-    assert (await api("GET", "engines"))[0] == 200
+    assert (await api("GET", "receivers"))[0] == 200

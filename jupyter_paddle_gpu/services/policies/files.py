@@ -148,6 +148,18 @@ def load_policies(
     return found if here is None else _beside(found, held, here, types)
 
 
+def shown_policies(types: Types, system: Path | None) -> Policies:
+    """What is looked at by while a file is wrong: what the system's file says, where that is whole, else the defaults.
+
+    Nothing may be started by it.
+    """
+    try:
+        fixed = None if system is None else _read(system, types)
+        return _checked(fixed or PolicyFile(Path(), {}), types)
+    except PaddleGpuError:
+        return _checked(PolicyFile(Path(), {}), types)
+
+
 def find_beside(folder: Path) -> Path:
     """The file in a notebook's folder, which never had the old name."""
     return folder / POLICY_FILE

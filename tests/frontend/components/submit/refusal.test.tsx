@@ -1,11 +1,11 @@
 /** A training that fits nothing here: the sentence, and each way out as a button that leads on. */
 
-import { Submit } from '../../../src/components/submit/foot';
-import type { PanelModel } from '../../../src/models/panel';
-import { ApiError } from '../../../src/api';
-import { Training } from '../../../src/models/estimate/training';
-import { draw } from '../drawing';
-import { answer, apiOn, settle, source } from '../helpers';
+import { Submit } from '../../../../src/components/submit/foot';
+import type { PanelModel } from '../../../../src/models/panel';
+import { ApiError } from '../../../../src/api';
+import { Training } from '../../../../src/models/estimate/training';
+import { draw } from '../../drawing';
+import { answer, apiOn, settle, source } from '../../helpers';
 import * as React from 'react';
 
 const model = {

@@ -2,10 +2,10 @@
 
 import * as React from 'react';
 
-import { Difference } from '../../../src/components/submit/difference';
-import type { Training } from '../../../src/models/estimate/training';
-import { draw } from '../drawing';
-import { trans } from '../helpers';
+import { Difference } from '../../../../src/components/submit/difference';
+import type { Training } from '../../../../src/models/estimate/training';
+import { draw } from '../../drawing';
+import { trans } from '../../helpers';
 
 const DIFFERENCE = `--- cell 2
 +++ cell 2
