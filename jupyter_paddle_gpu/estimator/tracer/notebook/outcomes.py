@@ -30,6 +30,7 @@ from ..undecided.branches import STOP_IF_TOLD
 from . import own_notes
 from .cells import stops
 from .cells.running import CellRun
+from .trainings import Trainings
 
 NO_SUCH = "training_unknown"
 """The note by which who asked is refused: there is no training of that number. Nobody reads it as a sentence."""
@@ -59,8 +60,7 @@ def outcome_of(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -
             trainings.keep(at, None if at is None else trainings.sites.at(*at))
         result = trainings.chosen()
         if result is None:
-            runtime.note(NO_SUCH, asked=str(trainings.asked), seen=len(trainings))
-            return {"status": "needs_input", **_shared(runtime, run), **versions()}
+            return _unseen(runtime, run, trainings)
     elif window is not None:
         result = {**_step(runtime, request, window), "id": "1", "where": None if run is None else run.place()}
     else:
@@ -87,6 +87,16 @@ def outcome_of(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -
     stop = None if run is None else _cast(runtime) or run.found.stop or _ended(runtime)
     notes = [*shared["notes"], *own]
     return {**result, **shared, "notes": notes, "own_notes": own, "others": others, "stop": stop}
+
+
+def _unseen(runtime: Runtime, run: CellRun, trainings: Trainings) -> dict[str, Any]:
+    """The answer where the training that was asked for was not seen, or fewer than are wanted: what it hangs on."""
+    if trainings.asked is not None:
+        runtime.note(NO_SUCH, asked=trainings.asked, seen=len(trainings))
+    run.found.ask_needs()
+    shared = _shared(runtime, run)
+    shared["questions"] += run.found.late_questions
+    return {"status": "needs_input", **shared, **versions()}
 
 
 def _own_notes(run: CellRun | None, result: dict[str, Any]) -> list[dict[str, Any]]:

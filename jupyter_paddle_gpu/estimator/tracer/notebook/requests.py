@@ -131,6 +131,10 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
         code = (*_sources(request), *beside.values())
         request, result = presumed.behind(request, result, trace, code, may_train=bool(sites.all))
+        traced_so = ways.Traced(trace, lambda asked: _with_batch(asked, program), has_time)
+        result = ways.with_all_trainings(request, result, traced_so)
+        if (way := result.pop("way", None)) is not None:
+            result = following.told(result, {**request, **learned, **way}, once, sites)
         hides = _hides_a_training(result) or trials.takes_arrays(result)
         if result["status"] != "needs_input" and not hides:
             return _with_paths(late_imports.told(result, request, sites))
@@ -146,7 +150,6 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             if is_answerable or not any(map(_wants_data, tried)):
                 return _with_paths(found)
             # Behind what was asked, data is wanted: the ways that go on without it come further.
-        traced_so = ways.Traced(trace, lambda asked: _with_batch(asked, program), has_time)
         found = ways.without_data(request, result, traced_so, may_train=bool(sites.all))
         found = _within_limit(request, found, trace)
         if found["status"] != "needs_input":
@@ -330,7 +333,8 @@ def _trainings(request: dict[str, Any], sites: Sites) -> Trainings | None:
     if not sites.are_several or request.get("beyond"):
         return None
     asked, target = request.get("training"), request.get("target") or "gpu"
-    return Trainings(sites, asked, alone=bool(request.get("alone")), target=target)
+    least, alone = request.get("least") or 1, bool(request.get("alone"))
+    return Trainings(sites, asked, alone=alone, least=least, target=target)
 
 
 def _assigns(cells: list[dict[str, Any]], name: str) -> bool:

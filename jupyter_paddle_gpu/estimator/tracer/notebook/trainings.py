@@ -14,6 +14,15 @@ _ALIKE = ("model", "optimizer", "batch_size", "inputs", "parameters", "amp")
 """What two rounds of one training have in common."""
 
 
+LEARNS_NOTHING = frozenset(("no_backward", "no_gradients"))
+"""Codes of notes on a step that changes no model."""
+
+
+def learns(result: Result) -> bool:
+    """Whether a training has gradients; without them it may be one of which only a part was followed."""
+    return not any(note["code"] in LEARNS_NOTHING for note in result["own_notes"])
+
+
 class Trainings:
     """What was seen, in the order in which the program runs.
 
@@ -21,13 +30,16 @@ class Trainings:
         sites: where the notebook may train.
         asked: the id of the one that the answer is to be of; None: of the one that takes most.
         alone: whether nothing is wanted of those behind that one.
+        least: how many that learn have to be seen for an answer.
         target: cpu or gpu: which transients count where steps are compared.
     """
 
-    def __init__(self, sites: Sites, asked: str | None = None, *, alone: bool = False, target: str = "gpu") -> None:
+    def __init__(
+        self, sites: Sites, asked: str | None = None, *, alone: bool = False, least: int = 1, target: str = "gpu"
+    ) -> None:
         self.sites = sites
         self.asked = asked
-        self._alone, self._target = alone, target
+        self._alone, self._least, self._target = alone, least, target
         self._results: list[Result] = []
         self._marks: list[frozenset[int]] = []
         self._sizes: list[int] = []
@@ -91,13 +103,13 @@ class Trainings:
 
     def chosen(self) -> Result | None:
         """The training that the answer is of, with the others beside it and the places that were not reached; None
-        where the one that was asked for was not seen."""
+        where the one that was asked for was not seen, or fewer than are wanted."""
         numbered = [{**result, "id": str(number)} for number, result in enumerate(self._results, 1)]
         if self.asked is None:
             best = max(range(len(numbered)), key=self._sizes.__getitem__, default=None)
         else:
             best = next((at for at, result in enumerate(numbered) if result["id"] == self.asked), None)
-        if best is None:
+        if best is None or sum(map(learns, numbered)) < self._least:
             return None
         others = [result for at, result in enumerate(numbered) if at != best]
         return {**numbered[best], "others": others, "unreached": self.unreached()}

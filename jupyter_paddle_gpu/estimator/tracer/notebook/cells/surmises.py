@@ -15,6 +15,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import paddle
+
 from ... import own_faults
 from ...patches.environment import DownloadNeeded
 from ...session import Session
@@ -32,6 +34,8 @@ SECONDS = 3.0
 DEAR = 0.5
 """Of the processor's time for a statement that told nothing: it is not tried again in this notebook's further runs
 that know no more answers."""
+_MOST_LOOKED_AT = 100
+"""Things that a container holds."""
 _MOST_COPIED = 100_000
 """Entries of a container that is copied for a variant."""
 _OR_UNSEEN = "__or_unseen__"
@@ -63,7 +67,10 @@ class Surmises:
         """What a statement binds or fills, as it is now."""
         if not self._is_on:
             return {}
-        return {name: _kept(namespace[name]) for name in statements.bound_by(statement) if name in namespace}
+        found = {name: namespace[name] for name in statements.bound_by(statement) if name in namespace}
+        if self._sites.held(statement).trains:  # it frees what an earlier training left under these names
+            found = {name: value for name, value in found.items() if not _is_of_paddle(value)}
+        return {name: _kept(value) for name, value in found.items()}
 
     def of(
         self, statement: ast.stmt, namespace: dict[str, Any], before: dict[str, Any], *, failed: bool
@@ -110,6 +117,15 @@ class Surmises:
             if not open_still:
                 break
         return known
+
+
+def _is_of_paddle(value: Any) -> bool:
+    """Whether it is of Paddle, as a tensor or a model, or holds such things."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return any(map(_is_of_paddle, value[:_MOST_LOOKED_AT]))
+    return isinstance(value, (paddle.Tensor, paddle.nn.Layer, paddle.optimizer.Optimizer, paddle.Model))
 
 
 def _kept(value: Any) -> Any:

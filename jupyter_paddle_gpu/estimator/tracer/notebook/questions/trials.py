@@ -11,6 +11,7 @@ from typing import Any
 
 from ... import own_faults
 from ...patience import Patience
+from ..trainings import LEARNS_NOTHING
 from .candidates import Candidate
 from .documented import DOCUMENTED
 from .numbers import ASSUMED, LAYER, PRINTED
@@ -38,7 +39,6 @@ _RANKS_OF = re.compile(r"got input_dims(\d+), label_dims\d+")
 _NO_IDS = re.compile(r"embedding input only support int32 and int64, but get float")
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
-_LEARNS_NOTHING = frozenset(("no_backward", "no_gradients"))
 _OF_LOADER = "batch_unseen"
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
@@ -280,7 +280,7 @@ def _input(answer: Any) -> str:
 
 def _cuts(question: Result, result: Result) -> bool:
     """Whether a tensor that was described stands between the model and its loss: with it the model learns nothing."""
-    return question["why"] == "tensor_unseen" and any(note["code"] in _LEARNS_NOTHING for note in result["notes"])
+    return question["why"] == "tensor_unseen" and any(note["code"] in LEARNS_NOTHING for note in result["notes"])
 
 
 def _rank(result: Result, source: str) -> float:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ...patches import absent_modules
+from ..trainings import learns
 from . import trials
 from .numbers import ASSUMED
 from .shapes import stated
+from .wording import OF_DATA
 
 Result = dict[str, Any]
 
@@ -59,6 +61,36 @@ def without_data(request: Result, result: Result, traced: Traced, *, may_train: 
         found.append(one)
     best = _or_by_shapes(request, min(found, key=trials.openness), traced)
     return _or_its_modules(result, best)
+
+
+def with_all_trainings(request: Result, result: Result, traced: Traced) -> Result:
+    """A figure with the trainings that hang on data which is not here: the answer of the way that reaches more of them,
+    or, where that has to ask, the figure as it is with these questions beside it.
+
+    Args:
+        result: that of a run with a figure.
+    """
+    if not _leaves_out(request, result) or not traced.has_time():
+        return result
+    further = {**request, "least": sum(map(learns, (result, *result["others"]))) + 1}
+    found = without_data(further, {**result, "status": "needs_input"}, traced, may_train=True)
+    if found["status"] == "ok":
+        return {**found, "stop": found.get("stop") or result.get("stop")}
+    asked = [one for one in found["questions"] if one["name"]]
+    if found.get("ends") != "ok" or not asked or any(one.get("suggestion") is None for one in asked):
+        return result
+    others = [one for one in result["questions"] if not one["why"].endswith("_unseen")]
+    return {**result, "questions": [*others, *asked]}
+
+
+def _leaves_out(request: Result, result: Result) -> bool:
+    """Whether a figure is without a training of the notebook for want of data: a job comes to it."""
+    if result["status"] != "ok" or not result.get("unreached") or request.get("training"):
+        return False
+    stop = result.get("stop")
+    is_ended = stop is not None and not stop.get("device")
+    lacks_data = any(one["why"] in OF_DATA or one["why"].endswith("_unseen") for one in result["questions"])
+    return lacks_data and not is_ended
 
 
 def _or_by_shapes(request: Result, best: Result, traced: Traced) -> Result:
