@@ -15,6 +15,9 @@ what was chosen or made is needed."""
 LENGTH = "length"
 """The label of how long data is: a number, however it is used."""
 
+UNNAMED_LOADER = "loader"
+"""What a loader is called that a loop makes for itself: `for x in DataLoader(Rows()):`."""
+
 
 @dataclass(frozen=True)
 class Need:

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..syntax import nodes, parsed
 from .models import Models
+from .taken_apart import items, keys, passed_on, unpacked
 
 Shape = tuple[int, ...]
 _SIDES = re.compile(
@@ -51,6 +52,7 @@ class Hints:
         lengths: of sequences.
         numbers: constants by name.
         items: how many things a batch has; 0 where the loop does not tell.
+        is_whole: whether the loop hands a batch on as one thing, which may be one tensor.
         text: all cells.
     """
 
@@ -59,6 +61,7 @@ class Hints:
     lengths: list[int] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
     items: int = 0
+    is_whole: bool = False
     names: tuple[str, ...] = ()
     """Of a batch's things, where it is a dictionary."""
     unpacked: tuple[str, ...] = ()
@@ -126,9 +129,11 @@ def hints(
         (value, value) for name, value in defaults.items() if NAMED["side"].match(name) and value >= MINIMAL
     ]
     trees = [found.tree, *map(parsed, sources[1:])]
-    found.names = next(filter(None, (_keys(tree, loader) for tree in trees)), ())
-    found.unpacked = next(filter(None, (_unpacked(tree, loader) for tree in trees)), ())
-    found.items = len(found.names) or next(filter(None, (_items(tree, loader) for tree in trees)), 0)
+    found.names = next(filter(None, (keys(tree, loader) for tree in trees)), ())
+    found.unpacked = next(filter(None, (unpacked(tree, loader) for tree in trees)), ())
+    found.items = len(found.names) or next(filter(None, (items(tree, loader) for tree in trees)), 0)
+    if not found.items:
+        found.items, found.is_whole = passed_on(trees, loader)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
     found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
@@ -296,98 +301,3 @@ def _opencv(tree: ast.Module) -> Iterator[tuple[int, int]]:
 GENERIC = frozenset(("num", "n", "size", "len", "length", "count", "number", "nums", "total", "max", ""))
 MINIMAL = 8
 """Pixels of a side below which a number is none."""
-
-
-def _items(tree: ast.Module, loader: str) -> int:
-    """How many things the loop over a loader takes out of a batch."""
-    for node, target in _loops(tree, loader):
-        if isinstance(target, ast.Tuple):
-            return len(target.elts)
-        if isinstance(target, ast.Name) and isinstance(node, ast.For):
-            return _taken(node, target.id)
-    returned = [len(node.value.elts) for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)
-                and part.name == "__getitem__" for node in ast.walk(part)
-                if isinstance(node, ast.Return) and isinstance(node.value, (ast.Tuple, ast.List))]  # fmt: skip
-    return returned[0] if returned else 0
-
-
-def _unpacked(tree: ast.Module, loader: str) -> tuple[str, ...]:
-    """The names that the loop over a loader gives to the things of a batch."""
-    for node, target in _loops(tree, loader):
-        bound = [target]
-        if isinstance(target, ast.Name):
-            within = [part for part in ast.walk(node) if isinstance(part, ast.Assign)]
-            bound = [part.targets[0] for part in within if _goes_through(part.value, target.id)]
-        for one in bound:
-            if isinstance(one, ast.Tuple) and all(isinstance(part, ast.Name) for part in one.elts):
-                return tuple(part.id for part in one.elts if isinstance(part, ast.Name))
-    return ()
-
-
-def _loops(tree: ast.Module, loader: str) -> Iterator[tuple[ast.For | ast.comprehension, ast.expr]]:
-    """The loops over a loader, each with what it binds a batch to."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.For, ast.comprehension)) and loader in ast.dump(node.iter):
-            target = node.target
-            if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-                target = target.elts[1]
-            yield node, target
-
-
-def _keys(tree: ast.Module, loader: str) -> tuple[str, ...]:
-    """The names by which a loop takes things out of a batch (`batch["image"]`), else those of a sample that the program
-    makes (`return {"image": image}`)."""
-    for node, target in _loops(tree, loader):
-        found: dict[str, None] = {}
-        for part in ast.walk(node):
-            match part:
-                case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=str() as name)):
-                    if isinstance(target, ast.Name) and held == target.id and isinstance(part.ctx, ast.Load):
-                        found[name] = None
-        if found:
-            return tuple(found)
-    made = (part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name == "__getitem__")
-    returned = (one.value for part in made for one in ast.walk(part) if isinstance(one, ast.Return))
-    for value in returned:
-        keys = [one.value for one in value.keys if isinstance(one, ast.Constant)] if isinstance(value, ast.Dict) else []
-        if keys and all(isinstance(one, str) for one in keys):
-            return tuple(map(str, keys))
-    return ()
-
-
-_OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))
-"""What is asked of a tensor and of no list of them."""
-
-
-def _taken(loop: ast.For, name: str) -> int:
-    """How many items `x, y = batch`, `batch[1]` speak of."""
-    most = 0
-    for node in ast.walk(loop):
-        match node:
-            case ast.Assign(targets=[ast.Tuple(elts=elts)], value=value) if _goes_through(value, name):
-                return len(elts)
-            case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=int() as index)) if held == name:
-                most = max(most, index + 1)
-            case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()) if held == name:
-                return 1  # `batch[:, :-1]`: one array
-            case ast.Assign(targets=[ast.Name()], value=ast.Name(id=held)) if held == name:
-                most = max(most, 1)  # `picture = batch`
-            case ast.Attribute(value=ast.Name(id=held), attr=attr) if held == name and attr in _OF_A_TENSOR:
-                return 1  # `batch.astype("float32")`
-            case ast.Call(func=ast.Attribute(attr="to_tensor"), args=[ast.Name(id=held), *_]) if held == name:
-                return 1
-    return most
-
-
-def _goes_through(value: ast.expr, name: str) -> bool:
-    """Whether a value has one thing for each of a name's: `batch`, `[one.astype("int64") for one in batch]`."""
-    match value:
-        case ast.Name(id=held):
-            return held == name
-        case ast.ListComp(generators=[ast.comprehension(iter=ast.Name(id=held), ifs=[])]):
-            return held == name
-        case ast.GeneratorExp(generators=[ast.comprehension(iter=ast.Name(id=held), ifs=[])]):
-            return held == name
-        case ast.Call(func=ast.Name(id="map"), args=[_, ast.Name(id=held)]):
-            return held == name
-    return False

@@ -69,6 +69,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     yield from islice(_branched(size, count, found), MOST_PRINTED)
     if count == _PAIR:
         yield from ((CELLS, one) for one in signals(size, found.numbers))
+    if found.is_whole and not found.partly:
+        yield from ((source[one], [one]) for one in given)
     for labels in range(1 if count > 1 else 0, max(count, 1)):
         for one in given:
             if not labels:

@@ -14,7 +14,7 @@ from ... import call_stack
 from ...session import Session
 from ...undecided.absent_data import AbsentData, Unseen, is_unseen
 from ...undecided.asking import is_setting
-from ...undecided.needs import Need, NeededError, default_of
+from ...undecided.needs import UNNAMED_LOADER, Need, NeededError, default_of
 from ...undecided.running_code import frames, place
 from ...undecided.unseen_data import UnseenData
 from ..patch import Patch
@@ -111,7 +111,7 @@ def _called_by() -> str:
             ):
                 return _first_name(node)
         if call_stack.is_cell(frame.f_code.co_filename):
-            return "loader"
+            return UNNAMED_LOADER
     return ""
 
 

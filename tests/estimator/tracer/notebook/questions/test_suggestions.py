@@ -341,3 +341,45 @@ def test_sounds_are_as_long_as_their_rate_and_seconds_say(run_child):
     assert [one["suggestion"].split()[0] for one in found["sounds"]["questions"]] == ["float32[16,1,32000]"]
     # What Paddle's own models call their classes is no vocabulary.
     assert [one["suggestion"] for one in found["pictures"]["questions"]] == [10]
+
+
+SINGLE = """
+import numpy as np, paddle
+from paddle import nn
+rows = np.load('absent.npy')
+class Rows(paddle.io.Dataset):
+    def __getitem__(self, i):
+        return rows[i]
+    def __len__(self):
+        return len(rows)
+{model}
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x in paddle.io.DataLoader(Rows(), batch_size=20):
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+CODER = "net = nn.Sequential(nn.Linear(13, 5), nn.Linear(5, 13))"
+PAIR = """
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.line = nn.Linear(13, 1)
+    def forward(self, batch):
+        rows, wanted = batch
+        return ((self.line(rows) - wanted) ** 2).mean()
+net = Net()
+"""
+SINGLES = {
+    "handed on": SINGLE.format(model=CODER, loss="net(x).square().mean()"),
+    "compared": SINGLE.format(model=CODER, loss="((x - net(paddle.cast(x, 'float32'))) ** 2).mean()"),
+    "own function": SINGLE.format(model=CODER + "\ndef run(x):\n    return net(x).mean()", loss="run(x)"),
+    "taken apart": SINGLE.format(model=PAIR, loss="net(x)"),
+}
+
+
+def test_a_batch_that_is_handed_on_as_one_thing_is_one_tensor(run_child):
+    found = {name: row["questions"][0]["suggestion"] for name, row in run_child("trace", SINGLES).items()}
+    assert found.pop("taken apart") == "float32[20,13] float32[20,1]"
+    assert set(found.values()) == {"float32[20,13]"}, found
