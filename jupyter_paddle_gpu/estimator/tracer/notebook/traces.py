@@ -170,7 +170,7 @@ def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:
     accumulation = max(1, request.get("accumulation") or 1)
     runtime.put(
         scenario.decisions,
-        scenario.choices,
+        scenario.otherwise if request.get("later") else scenario.choices,
         watch,
         processes,
         Processes(request.get("devices"), request.get("processes"), request.get("received"), request.get("stage")),

@@ -10,15 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
-from ..eager.dependent_shapes import Choices
+from ..eager.dependent_shapes import LEAST, Choices
 from ..step.model_inputs import Sequence
 from ..step.probes import Probe
 from ..step.report import versions
 from ..step.resizing import Change
-from ..undecided.branches import Decisions
+from ..undecided.branches import OTHER_NUMBERS, Decisions
 from ..undecided.branches import explored as explored_ways
 from .literals import numbers
 
@@ -38,6 +39,8 @@ class Scenario:
     probe: Probe | None = None
     decisions: Decisions = field(default_factory=Decisions)
     choices: Choices = field(default_factory=Choices)
+    otherwise: Choices = field(default_factory=partial(Choices, LEAST, OTHER_NUMBERS))
+    """The same of a run that is to tell whether an error hangs on numbers that are not computed."""
 
 
 @dataclass

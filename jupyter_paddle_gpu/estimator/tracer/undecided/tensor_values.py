@@ -180,9 +180,11 @@ def text(runtime: Tensors, original: Any, tensor: Any) -> str:
 
 
 def formatted(runtime: Tensors, original: Any, tensor: Any, spec: str) -> str:
-    """`f"{tensor:.3f}"`."""
+    """`f"{tensor:.3f}"`, which Paddle leaves to Python for a tensor with dimensions (`tensor_patch_methods.py`)."""
     if not tensor.shape:
         return format(numbers(runtime, tensor).item(), spec)
+    if spec:
+        raise runtime.refused(TypeError(f"unsupported format string passed to {type(tensor).__name__}.__format__"))
     return text(runtime, original, tensor)
 
 

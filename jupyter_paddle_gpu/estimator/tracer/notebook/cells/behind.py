@@ -162,13 +162,13 @@ def _holds(node: ast.stmt, line: int) -> bool:
 def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) -> bool:
     """Whether an error behind the step comes wherever the notebook runs, however many rounds its loops had.
 
-    What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered: who asks
-    follows them once more, otherwise.
+    What Paddle refuses, and how many values there are for names, may hang on what the loops have gathered, or on
+    numbers that are not computed: who asks follows them once more, with more rounds and other numbers.
     """
     sources = list(sources)
     lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
     lacks = lacks or problem is session.of(StepWatch).rest.missing
-    if lacks or not stops.is_of_notebook(problem, session):
+    if lacks or not stops.is_of_notebook(problem, session, told=True) or _is_of_none(problem, session):
         return lacks
     if session.is_refusal(problem):
         return _OF_NUMBER.search(str(problem)) is None
@@ -185,10 +185,21 @@ def _is_nowhere(problem: BaseException, sources: list[str]) -> bool:
     """Whether a name, or an attribute of something that is known, is bound nowhere in the code."""
     is_missing = type(problem) is NameError or (isinstance(problem, AttributeError) and _is_known(problem))
     name = getattr(problem, "name", None)
-    if not is_missing or not isinstance(name, str) or hasattr(builtins, name):
+    is_pythons = isinstance(problem, NameError) and hasattr(builtins, str(name))
+    if not is_missing or not isinstance(name, str) or is_pythons:
         return False
     is_global = isinstance(problem, NameError) and "free variable" not in str(problem)
     return name not in set(_bound(sources, is_global=is_global))
+
+
+def _is_of_none(problem: BaseException, session: Session) -> bool:
+    """Whether it speaks of no elements, where nobody knows how many there are: whatever stands for numbers may leave
+    none."""
+    is_open = not session.assumed.isdisjoint((SIZES, SELECTED))
+    return is_open and _NONE.search(str(problem)) is not None and not is_of_types(problem)
+
+
+_NONE = re.compile(r"[(\[ ]0[,)\]]|size 0\b|got 0\b")
 
 
 def _is_of_array(problem: BaseException, session: Session) -> bool:
