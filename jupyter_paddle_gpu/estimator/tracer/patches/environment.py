@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import io
 import os
 import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import paddle
+from paddle.jit.dy2static.function_spec import FunctionSpec
 
 from .. import call_stack
 from ..eager.compiled import Compiled
+from ..memory.dtypes import name_of
 from ..session import Session, current, paused
 from ..step.steps import StepWatch
 from ..undecided.absent_data import AbsentData, Unseen
@@ -141,13 +144,38 @@ def _nothing(session: Session, original: Callable[..., Any], *args: Any, **kwarg
 
 
 def _saved(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
-    """`paddle.save(...)`: no numbers are written; what is no place to write to is refused by Paddle itself."""
+    """`paddle.save(...)`: no numbers are written; what is no place to write to, and a layer, which Paddle saves by its
+    state alone, are refused by Paddle itself."""
     _nothing(session, original, *args, **kwargs)
-    path = kwargs["path"] if "path" in kwargs else args[1]
-    if not isinstance(path, (str, os.PathLike)) and not hasattr(path, "write"):
+    path, thing = (kwargs[name] if name in kwargs else args[at] for name, at in (("path", 1), ("obj", 0)))
+    is_file = isinstance(path, (str, os.PathLike))
+    if not is_file and not hasattr(path, "write"):
         original(*args, **kwargs)
-    elif paddle.in_dynamic_mode():
-        session.of(SavedStates).save(cast("Tensors", session), kwargs["obj"] if "obj" in kwargs else args[0], path)
+    if is_file and not os.path.basename(path):  # noqa: PTH119 - as Paddle does it
+        _refused(session, functools.partial(original, *args, **kwargs))
+    layer = next(_layers(thing), None)
+    if layer is not None:
+        _refused(session, functools.partial(original, layer, io.BytesIO()))
+    if paddle.in_dynamic_mode():
+        session.of(SavedStates).save(cast("Tensors", session), thing, path)
+
+
+def _layers(thing: Any) -> Iterator[paddle.nn.Layer]:
+    """The layers in what is saved."""
+    if isinstance(thing, paddle.nn.Layer):
+        yield thing
+    elif type(thing) in {dict, list, tuple}:
+        for one in thing.values() if isinstance(thing, dict) else thing:
+            yield from _layers(one)
+
+
+def _refused(session: Session, call: Callable[[], Any]) -> None:
+    """Ask Paddle itself, which looks at no numbers before it refuses."""
+    try:
+        with paused():
+            call()
+    except (ValueError, TypeError) as problem:
+        raise session.refused(problem) from None
 
 
 def _model_saved(session: Session, original: Callable[..., Any], self: Any, path: Any, training: bool = True) -> None:
@@ -167,19 +195,66 @@ def _signature(function: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
+class Exports:
+    """What was exported in this run, by the path that it is loaded by."""
+
+    def __init__(self) -> None:
+        self.layers: dict[str, Any] = {}
+
+
 def _exported(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """`paddle.jit.save(...)`: nothing is written; without the shapes of its inputs Paddle exports no layer that no
-    `to_static` stands for."""
+    `to_static` stands for, and with those of other inputs none that cannot take them."""
     _nothing(session, original, *args, **kwargs)
-    layer, *more = (*args, *(kwargs[name] for name in ("layer", "path") if name in kwargs))
+    given = dict(zip(("layer", "path", "input_spec"), args, strict=False)) | kwargs
+    layer, specs = given["layer"], given.get("input_spec")
+    if isinstance(given["path"], (str, os.PathLike)):
+        session.of(Exports).layers[os.path.realpath(given["path"])] = layer
     forward = layer.forward if isinstance(layer, paddle.nn.Layer) else None
-    is_bare = inspect.ismethod(forward) and not hasattr(forward, "__wrapped__")
-    if is_bare and len(more) == 1 and kwargs.get("input_spec") is None and paddle.in_dynamic_mode():
+    if not inspect.ismethod(forward) or hasattr(forward, "__wrapped__") or not paddle.in_dynamic_mode():
+        return
+    if not isinstance(specs, (list, tuple)):
+        _refused(session, functools.partial(original, *args, **kwargs))
+    else:
+        _refused(session, functools.partial(FunctionSpec(forward).unified_args_and_kwargs, tuple(specs), {}))
+        if session.of(StepWatch).rest.is_on:
+            _takes(cast("Tensors", session), layer, specs)
+
+
+_BATCHES = (2, 1920)
+"""Batches with which an export's inputs are tried that leave theirs open: few, and one that most sizes divide."""
+
+
+def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
+    """Let a layer refuse the inputs that it is to be exported for, whatever their batch is."""
+    shapes = [(list(one.shape), name_of(one.dtype)) for one in specs if isinstance(one, paddle.static.InputSpec)]
+    if len(shapes) < len(specs) or any(size in {-1, None} for shape, _ in shapes for size in shape[1:]):
+        return  # what it takes at an open size nobody knows
+    for batch in _BATCHES:
+        sizes = [(tuple(batch if size in {-1, None} else size for size in shape), dtype) for shape, dtype in shapes]
+        given = [runtime.create("to_tensor", shape, dtype) for shape, dtype in sizes]
         try:
-            with paused():
-                original(*args, **kwargs)
-        except ValueError as problem:
-            raise session.refused(problem) from None
+            with paddle.no_grad():
+                layer(*given)
+        except Exception as problem:
+            if not runtime.is_refusal(problem) or "ReshapeOp" in str(problem):  # of an open batch it asks less
+                return
+            if batch == _BATCHES[-1]:
+                said = re.sub(rf"\b{batch}\b", "-1", str(problem))  # as an export has it
+                raise runtime.refused(type(problem)(said)) from None
+        else:
+            return
+
+
+def _export_loaded(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+    """`paddle.jit.load(...)`: what was exported in this run is the layer that it was."""
+    name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else ""
+    held = session.of(Exports).layers.get(os.path.realpath(name)) if name else None
+    if held is not None:
+        return held
+    if isinstance(name, str) and name and not any(map(os.path.exists, (f"{name}.json", f"{name}.pdmodel"))):
+        _miss(session, functools.partial(original, path, *args, **kwargs), name)
+    return original(path, *args, **kwargs)
 
 
 class Exported:
@@ -259,7 +334,8 @@ _COPIES = ("ppgan.utils.download", "paddlenlp.utils.downloader")
 
 _REPLACED: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (inspect, "getfile", _file), (paddle, "save", _saved), (paddle, "load", _load), (paddle.jit, "save", _exported),
-    (paddle.jit, "to_static", _undecorated), (paddle.hapi.model.Model, "save", _model_saved),
+    (paddle.jit, "load", _export_loaded), (paddle.jit, "to_static", _undecorated),
+    (paddle.hapi.model.Model, "save", _model_saved),
     (paddle.hapi.model.Model, "load", _model_load), (paddle.utils, "run_check", _nothing),
     (paddle.utils.install_check, "run_check", _nothing),
     (paddle.utils.download, "get_weights_path_from_url", _weights),

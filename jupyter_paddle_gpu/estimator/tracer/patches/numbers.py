@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from ..undecided import drawn_sizes
 from ..undecided.absent_data import Unseen
 from ..undecided.conversions import LISTED, of_list
 from ..undecided.random_numbers import uniform, unit
+from ..undecided.unknowns import UnknownInteger
 from .patch import Patch, misfit
 
 
@@ -87,6 +89,19 @@ def _state(session: Session, original: Callable[..., Any], seed: Any = None) -> 
     return _STATE(0 if isinstance(seed, Unseen) else seed)
 
 
+def _encoded(session: Session, original: Callable[..., Any], thing: Any, *args: Any, **kwargs: Any) -> Any:
+    """`json.dumps`, which takes no numbers of numpy's: one that stands in for such a one is of Python's type."""
+    if not kwargs.keys() & {"cls", "default"} and _has_whole(thing):
+        raise session.refused(TypeError("Object of type int64 is not JSON serializable"))
+    return original(thing, *args, **kwargs)
+
+
+def _has_whole(thing: Any) -> bool:
+    if isinstance(thing, (dict, list, tuple)):
+        return any(map(_has_whole, thing.values() if isinstance(thing, dict) else thing))
+    return isinstance(thing, UnknownInteger)
+
+
 def patches() -> Iterator[Patch]:
     """What draws one number or begins to, and numpy's functions of a list."""
     yield from (Patch(module, "seed", _seeded) for module in (random, np.random, paddle))
@@ -105,3 +120,4 @@ def patches() -> Iterator[Patch]:
     yield Patch(np.random, "Generator", _generator)
     yield Patch(np.random, "RandomState", _state)
     yield from (Patch(np, name, of_list) for name in LISTED)
+    yield from (Patch(json, name, _encoded) for name in ("dump", "dumps"))

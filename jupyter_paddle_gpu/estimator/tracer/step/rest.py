@@ -7,6 +7,7 @@ epoch, as far as nothing undecided stands in the way, and tells of errors alone.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..patience import Patience, Waiting
 
@@ -32,6 +33,7 @@ class Rest:
         is_short_last: whether that loader's last batch has fewer samples, and has not come.
         done: parts of a round that were done, of those that are done in some rounds alone.
         counts: the count with which one is done that is done at once.
+        gathers: passes over loaders of which the program keeps what all batches give; None: it is not looked for.
     """
 
     def __init__(self) -> None:
@@ -43,6 +45,7 @@ class Rest:
         self.later = 0
         self.done: set[str] = set()
         self.counts: dict[str, int] = {}
+        self.gathers: list[Any] | None = None
         self.is_short_last = False
         self.is_on = self.is_over = self.has_short = self.is_awaited = False
         self._more, self._period = 0, 1

@@ -15,6 +15,8 @@ from ..syntax import parsed
 
 _INSTALLS = re.compile(r"\b(pip3?|conda|mamba|uv)\b.{0,20}\binstall\b")
 _NOTE = "modules_passed_by"
+_BY_CALLS = {"paddle.onnx.export": ("paddle2onnx",)}
+"""Modules that functions of Paddle's import as they are called."""
 
 
 def told(result: dict[str, Any], request: dict[str, Any], sites: Sites) -> dict[str, Any]:
@@ -45,6 +47,8 @@ def _imported(body: Iterable[ast.stmt]) -> Iterator[str]:
                 yield from (one.name.partition(".")[0] for one in names)
             case ast.ImportFrom(module=str(module), level=0):
                 yield module.partition(".")[0]
+            case ast.Expr(value=ast.Call(func=called)) | ast.Assign(value=ast.Call(func=called)):
+                yield from _BY_CALLS.get(ast.unparse(called), ())
 
 
 def _is_absent(name: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
@@ -21,6 +22,29 @@ _READ = frozenset((
     "print", "info", "format_exc",
 ))  # fmt: skip
 """Calls that write no file of the name that they are given."""
+
+
+_MAKES = re.compile(r"\b(makedirs|mkdir|copytree|mkdtemp|TemporaryDirectory)\b")
+"""What makes folders."""
+_NO_FOLDER = re.compile(r"Cannot save file into a non-existent directory: '(.+)'")
+"""What pandas says of one."""
+
+
+def lacks_folder(problem: BaseException, sources: Iterable[str]) -> bool:
+    """Whether a file is to be written to a folder of the program's own that is not here and that no code makes."""
+    if not isinstance(problem, OSError) or any(map(_MAKES.search, sources)):
+        return False
+    said = _NO_FOLDER.match(str(problem))
+    name = said[1] if said else _written(problem)
+    return bool(name) and not os.path.exists(name) and not may_write(sources, name)  # noqa: PTH110 - as `open` looks
+
+
+def _written(problem: OSError) -> str:
+    """The folder of a file that was to be opened for writing; empty where it was not."""
+    named = isinstance(problem, FileNotFoundError) and isinstance(problem.filename, (str, os.PathLike))
+    modes = [frame.f_locals.get("mode") for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    is_written = any(isinstance(mode, str) and set("wax") & set(mode) for mode in modes)
+    return os.path.dirname(os.fspath(problem.filename)) if named and is_written else ""  # noqa: PTH120
 
 
 def may_write(sources: Iterable[str], path: str) -> bool:

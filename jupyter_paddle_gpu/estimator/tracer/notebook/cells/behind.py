@@ -19,7 +19,7 @@ from ...patches.absent_modules import AbsentModules
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.steps import StepWatch
 from .. import contents
-from ..beyond import returned
+from ..beyond import nothing_given, returned, written
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
 from ..syntax import nodes
@@ -33,7 +33,7 @@ _DEFINES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS = (ast.Module, ast.FunctionDef, ast.If, ast.With)
 _CALLED_BEHIND = re.compile(r"def on_(epoch_end|eval_\w+)\b")
 """A callback's methods that `Model.fit` calls behind the steps of an epoch."""
-_OF_NUMBER = re.compile(r"empty|at least|greater than 0|larger than 0|> 0|>= 1")
+_OF_NUMBER = re.compile(r"empty(?! string)|at least|greater than 0|larger than 0|> 0|>= 1")
 """What Paddle says where there are too few of something: rounds that were left may have brought more."""
 
 
@@ -167,7 +167,9 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     """
     sources = list(sources)
     lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
-    lacks = lacks or problem is session.of(StepWatch).rest.missing
+    lacks = lacks or problem is session.of(StepWatch).rest.missing or nothing_given.fails(problem, sources)
+    lacks = lacks or written.lacks_folder(problem, sources)
+    lacks = lacks or _is_of_places(problem) or (isinstance(problem, AssertionError) and _OF_MODE in str(problem))
     if lacks or not stops.is_of_notebook(problem, session, told=True) or _is_of_none(problem, session):
         return lacks
     if session.is_refusal(problem):
@@ -202,6 +204,14 @@ def _is_of_none(problem: BaseException, session: Session) -> bool:
 _NONE = re.compile(r"[(\[ ]0[,)\]]|size 0\b|got 0\b")
 
 
+def _is_of_places(problem: BaseException) -> bool:
+    """Whether a text has more places than are given one by one: `"{} of {}".format(rate)`."""
+    if not isinstance(problem, IndexError) or not str(problem).startswith("Replacement index "):
+        return False
+    *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
+    return "*" not in linecache.getline(frame.f_code.co_filename, line)
+
+
 def _is_of_array(problem: BaseException, session: Session) -> bool:
     """Whether an array or a tensor has no such place, where nothing that is made up tells how many it has."""
     is_told = isinstance(problem, IndexError) and _OUT_OF_BOUNDS.fullmatch(str(problem)) is not None
@@ -216,6 +226,8 @@ def _is_said(problem: BaseException) -> bool:
     return isinstance(problem, ValueError) and is_paddles and _OF_SHAPES.search(str(problem)) is not None
 
 
+_OF_MODE = "we turn on dynamic graph mode by default, and"
+"""What Paddle says of a function that is none of dynamic graphs (`base/framework.py`)."""
 _OF_SHAPES = re.compile(r"dim(s|ension)?\b|shape|rank", re.IGNORECASE)
 _OUT_OF_BOUNDS = re.compile(
     r"index -?\d+ is out of bounds for axis \d+ with size \d+|"

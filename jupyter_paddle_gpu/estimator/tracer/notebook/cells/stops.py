@@ -51,9 +51,10 @@ _BY_SIZES = re.compile(
     r"cannot reshape array of size|shapes .* not aligned|matmul: Input operand|axes don't match array|"
     r"only (length-1|size-1|0-dimensional) arrays can be converted|can only convert an array of size 1|"
     r"input arrays? .*(must|dimension)|inhomogeneous shape|size not equal to one|"
-    r"Unknown format code|Invalid format specifier|not allowed in .* format"
+    r"inconsistent numbers of samples: |Unknown format code|Invalid format specifier|not allowed in .* format"
 )
-"""What numpy says of shapes that do not go together, and Python of a type that cannot be written in a format."""
+"""What numpy and scikit-learn say of shapes that do not go together, and Python of a type that cannot be written in a
+format."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _BY_CONTENT = re.compile(r"^(`paddle\.load` can not parse the file|invalid load key|pickle data was truncated)")

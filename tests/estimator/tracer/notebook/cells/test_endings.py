@@ -21,6 +21,12 @@ COUNTED = (
     + "right, seen = 0, 0\nwith paddle.no_grad():\n    for x, y in test:\n"
     + "        right += int((net(x).argmax(1, keepdim=True) == y).sum())\n        seen += len(y)\nrate = right / seen\n"
 )
+MUTE = (
+    "def checked(loader):\n    right = 0\n    for x, y in loader:\n"
+    "        right += int((net(x).argmax(1, keepdim=True) == y).sum())\n    print(right)\n"
+)
+SPEC = "paddle.jit.save(net, 'out/net', input_spec=[{specs}])\n"
+PREDICTED = FITTED + CELL + "found = model.predict(test, verbose=0)\n"
 BATCH = LOSSES + "x, y = next(iter(test))\n"
 FAULTS = {
     "a whole number's format behind a count": (
@@ -47,6 +53,63 @@ FAULTS = {
         BATCH + "print(f\"{F.cross_entropy(net(x), y, reduction='none'):.4f}\")\n",
         "TypeError: unsupported format string passed to Tensor.__format__",
     ),
+    "what fit gives, as Keras does": (
+        FITTED.replace("model.fit", "history = model.fit") + CELL + "print(history.history['loss'])\n",
+        "AttributeError: 'NoneType' object has no attribute 'history'",
+    ),
+    "a function without a return": (
+        LOSSES + MUTE + "rate = checked(test)\nprint(f'{rate:.3f}')\n",
+        "TypeError: unsupported format string passed to NoneType.__format__",
+    ),
+    "names for what a function does not return": (
+        LOSSES + MUTE + "loss, rate = checked(test)\n",
+        "TypeError: cannot unpack non-iterable NoneType object",
+    ),
+    "a text with more places than numbers": (
+        COUNTED + "print('{} of {}: {}'.format(right, seen))\n",
+        "IndexError: Replacement index 2 out of range for positional args tuple",
+    ),
+    "a number of numpy's in a file of JSON": (
+        "import json\n" + BATCH + "json.dump({'first': net(x).argmax(1).numpy()[0]}, open('found.json', 'w'))\n",
+        "TypeError: Object of type int64 is not JSON serializable",
+    ),
+    "a whole layer that is saved": (
+        LOSSES + "paddle.save({'net': net, 'epoch': 4}, 'last.pdparams')\n",
+        "ValueError: paddle do not support saving `paddle.nn.Layer` object.",
+    ),
+    "a folder as the file to save to": (
+        LOSSES + "paddle.save(net.state_dict(), 'out/')\n",
+        "ValueError: The input path MUST be format of dirname/filename",
+    ),
+    "a file in a folder that nothing makes": (
+        LOSSES + "np.save('found/losses.npy', np.array(losses))\n",
+        "FileNotFoundError: [Errno 2] No such file or directory: 'found/losses.npy'",
+    ),
+    "a function of static graphs": (
+        LOSSES + "paddle.static.save_inference_model('out/net', [x], [loss], None)\n".replace("loss", "x"),
+        "AssertionError: In PaddlePaddle 2.x, we turn on dynamic graph mode by default",
+    ),
+    "an export of another width": (
+        LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 7], 'float32')"),
+        "ValueError: (InvalidArgument) In operator matmul, the [1] dimension of Input(X)",
+    ),
+    "an export of more inputs": (
+        LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 6]), paddle.static.InputSpec([None, 1])"),
+        "ValueError: The decorated function `forward` requires 1 arguments: ['input'], but received 2",
+    ),
+    "an export that is loaded by another name": (
+        LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 6])") + "back = paddle.jit.load('out/model')\n",
+        "ValueError: The ``path`` (out/model) to load model not exists.",
+    ),
+    "outputs joined as if they were one": (
+        PREDICTED + "print(np.concatenate(found).shape)\n",
+        "ValueError: setting an array element with a sequence. The requested array has an inhomogeneous shape after 1 "
+        "dimensions. The detected shape was (3,) + inhomogeneous part.",
+    ),
+    "fewer labels than were predicted": (
+        PREDICTED + "print((np.concatenate(found[0]).argmax(1) == np.zeros(40)).mean())\n",
+        "ValueError: operands could not be broadcast together with shapes (44,) (40,)",
+    ),
     "a method that is called as a function of Python's": (
         BATCH + "rate = paddle.metric.Accuracy()\nrate.update(rate.compute(net(x), y))\nprint(rate.eval())\n",
         "AttributeError: 'Accuracy' object has no attribute 'eval'",
@@ -54,6 +117,25 @@ FAULTS = {
 }
 RUNS = {
     "formats of numbers": COUNTED + "print(f'{rate:.4f} {rate:.1%} {right:d}/{seen}', f'{losses[-1]:.3f}')\n",
+    "what is predicted": PREDICTED
+    + "print(np.concatenate(found[0]).argmax(1) == np.zeros(44), found[0][-1].shape, np.vstack(found[0]).shape)\n"
+    + "print(model.predict(test, stack_outputs=True, verbose=0)[0].argmax(1) == np.zeros(44))\n",
+    "what a function gives": LOSSES
+    + MUTE
+    + "    return right / 44\nrate = print('so far')\nrate = checked(test)\nprint(f'{rate:.3f}')\n",
+    "what fit gives, looked at": FITTED.replace("model.fit", "history = model.fit")
+    + CELL
+    + "print(history)\nif history is not None:\n    print(history['loss'])\n",
+    "exports": LOSSES
+    + SPEC.format(specs="paddle.static.InputSpec([None, 6], 'float32', 'x')")
+    + "back = paddle.jit.load('out/net')\nback.eval()\nprint(back(paddle.rand([2, 6])).shape)\n"
+    + SPEC.format(specs="paddle.static.InputSpec([2, 6])")
+    + SPEC.format(specs="paddle.rand([2, 6])"),
+    "files": "import json, os\n"
+    + BATCH
+    + "os.makedirs('found', exist_ok=True)\nnp.save('found/losses.npy', np.array(losses))\n"
+    + "label = net(x).argmax(1)\njson.dump([int(label[0]), label.tolist(), losses], open('found/all.json', 'w'))\n"
+    + "paddle.save([net.state_dict(), list(net.parameters())], 'new/last.pdparams')\n",
     "names for what there is": BATCH
     + "top, at = paddle.topk(net(x), 2)\nguessed = net(x).argmax(1).numpy()\n"
     + "names = ['a', 'b', 'c']\nprint(names[guessed[0]], int(y[0, 0]), f'{top[0, 0]:.3f}')\n",
