@@ -225,6 +225,10 @@ _BATCHES = (2, 1920)
 """Batches with which an export's inputs are tried that leave theirs open: few, and one that most sizes divide."""
 
 
+_OF_BATCH = re.compile(rf"ReshapeOp|roadcast|[Cc]oncat|[Ss]tack|[Ee]xpand|(?<!\[)\b{_BATCHES[-1]}\b|\[{_BATCHES[-1]}\]")
+"""What Paddle may not say of an open batch, beside which a fixed one stands (`paddle.zeros([2, 16, 64])`)."""
+
+
 def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
     """Let a layer refuse the inputs that it is to be exported for, whatever their batch is."""
     shapes = [(list(one.shape), name_of(one.dtype)) for one in specs if isinstance(one, paddle.static.InputSpec)]
@@ -237,7 +241,7 @@ def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
             with paddle.no_grad():
                 layer(*given)
         except Exception as problem:
-            if not runtime.is_refusal(problem) or "ReshapeOp" in str(problem):  # of an open batch it asks less
+            if not runtime.is_refusal(problem) or _OF_BATCH.search(str(problem)):
                 return
             if batch == _BATCHES[-1]:
                 said = re.sub(rf"\b{batch}\b", "-1", str(problem))  # as an export has it

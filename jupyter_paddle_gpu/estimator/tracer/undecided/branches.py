@@ -38,8 +38,9 @@ Site = tuple[str, int, int]
 Result = dict[str, Any]
 STOP_IF_TOLD = "stop_if_told"
 """Of a result: where the notebook would end, if sizes and numbers that were assumed play no part in it."""
-OTHER_NUMBERS = Numbers(1, 0.5, 1)
-_OTHERWISE = (OTHER_NUMBERS, Numbers(64, -2.0, -1))
+OTHER_NUMBERS = Numbers(1, -2.0, -1)
+"""With which an error behind a training is looked at again: as places in a list they are mostly there."""
+_OTHERWISE = (Numbers(1, 0.5, 1), Numbers(64, -2.0, -1))
 """Numbers for those that are not computed, with which a stop that hangs on none of them has the same sentence."""
 
 
