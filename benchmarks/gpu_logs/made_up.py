@@ -22,6 +22,7 @@ import numpy as np
 from PIL import Image
 
 from .made_up_lines import RECOGNIZER, with_lines
+from .made_up_talks import conversations
 from .made_up_texts import UTTERANCES, masked, tokens
 from .older import KINDS, OF_BASE, REDUCED, RENAMED, SCORES, TODAYS_ADAMW
 
@@ -308,6 +309,7 @@ def encoded(root: Path) -> None:
     if not (config := data.parent / "config" / "vae.json").exists():
         config.write_text(json.dumps(AUTOENCODER))
     features(root)
+    conversations(root)
 
 
 def features(root: Path) -> None:

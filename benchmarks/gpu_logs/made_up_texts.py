@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .made_up_talks import long_texts
 from .models import FUSED_NORM, GPT, LLAMA, PRETRAINING, QWEN
 
 TEXTS, TOKENS = 4000, 1100
@@ -55,6 +56,7 @@ def tokens(root: Path) -> None:
             link = llm / trainer / name
             link.unlink(missing_ok=True)
             link.symlink_to(llm.resolve() / name)
+    long_texts(root)
 
 
 def _words(folder: Path, before: str = "") -> None:
