@@ -36,7 +36,8 @@ class EstimateCache:
         """Keep an estimate; the one unused for longest goes."""
         key = _key(source, request, accelerator)
         with self._lock:
-            self._estimates[key] = estimate
+            if not _says_more(self._estimates.get(key), estimate):
+                self._estimates[key] = estimate
             self._estimates.move_to_end(key)
             while len(self._estimates) > self._limit:
                 self._estimates.popitem(last=False)
@@ -76,6 +77,13 @@ class EstimateCache:
             if key in self._estimates:
                 self._estimates.move_to_end(key)
             return self._estimates.get(key)
+
+
+def _says_more(kept: Estimate | None, estimate: Estimate) -> bool:
+    """Whether what is kept has the details (advice, the largest batch) that the same estimate was made without."""
+    if kept is None or not (kept.fits or kept.remedies) or estimate.fits or estimate.remedies:
+        return False
+    return (kept.status, kept.peak_bytes, kept.high) == (estimate.status, estimate.peak_bytes, estimate.high)
 
 
 def _answers(request: EstimateRequest) -> bytes:
