@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..domain.estimates import Estimate, Status
 from ..domain.messages import Message
 from ..domain.mistakes.stops import Stop
-from ..domain.notebooks import Fact, NotebookFacts
+from ..domain.notebooks import CELL_NOT_PYTHON, Fact, NotebookFacts
 from ..domain.what_ifs import AmpLevel
 from .trace import Trace
 
@@ -26,16 +26,20 @@ def scanned(facts: NotebookFacts, status: Status, *notes: Message) -> Estimate:
 
 
 def behind_training(trace: Trace, facts: NotebookFacts) -> Stop | None:
-    """Where the job would end behind the last training, which a trace does not follow, for want of a name."""
+    """Where the job would end behind the last training, which a trace does not follow: for want of a name, or in a cell
+    that is no Python."""
     trained = [(one.where.cell, one.where.line) for one in (trace, *trace.others) if one.where is not None]
-    behind = (one for one in facts.unbound if trained and (one.place.cell, one.place.line) > max(trained))
-    return next(
-        (
-            Stop(cell=one.place.cell, line=one.place.line, error=f"NameError: name '{one.name}' is not defined")
-            for one in behind
-        ),
-        None,
-    )
+    stops = [
+        Stop(cell=one.place.cell, line=one.place.line, error=f"NameError: name '{one.name}' is not defined")
+        for one in facts.unbound
+    ]
+    known = {cell.index for cell in facts.cells if not cell.may_fail}
+    for note in (note for note in facts.problems if note.code == CELL_NOT_PYTHON):
+        cell, line = (int(str(note.params[name])) for name in ("cell", "line"))
+        if cell - 1 in known:
+            stops.append(Stop(cell=cell - 1, line=line, error=f"SyntaxError: {note.params['error']}"))
+    behind = (one for one in stops if trained and (one.cell, one.line) > max(trained))
+    return min(behind, key=lambda one: (one.cell, one.line), default=None)
 
 
 def _text(fact: Fact | None) -> str | None:
