@@ -12,10 +12,15 @@ _MAIN = "__mp_main__"
 """What `multiprocessing` calls the script in such a process."""
 _OWN = "own"
 """The attribute of our function that has `multiprocessing`'s."""
-_OURS = ("own_settings", "sets", "spawned")
+_PACKAGE = "paddle_gpu_runner"
+"""Under which it finds our modules, as the job's own process does (`__main__`)."""
+_MODULES = (".own_settings", ".spawned", ".shells.sets")
 _FIRST = (
-    "import sys; sys.path[:0] = %r; import own_settings, sets, spawned; own_settings.install_from_environment(); "
-    "spawned.begin(sets, %r); del sys.path[:2]; [sys.modules.pop(one) for one in %r]"
+    "import importlib, sys; from importlib.machinery import ModuleSpec; from importlib.util import module_from_spec; "
+    "spec = ModuleSpec(%r, None, is_package=True); spec.submodule_search_locations = [%r]; "
+    "sys.modules[spec.name] = module_from_spec(spec); "
+    "own_settings, spawned, sets = map(importlib.import_module, map(spec.name.__add__, %r)); "
+    "own_settings.install_from_environment(); spawned.begin(sets, %r)"
 )
 
 
@@ -34,8 +39,7 @@ def reach(values: Dict[str, Any]) -> None:
     from multiprocessing import spawn  # most jobs begin none
 
     prepared: Callable[[str], Dict[str, Any]] = vars(spawn.get_preparation_data).get(_OWN, spawn.get_preparation_data)
-    here = Path(__file__).parent
-    text = _FIRST % ([str(here), str(here / "shells")], values, _OURS)
+    text = _FIRST % (_PACKAGE, str(Path(__file__).parent), _MODULES, values)
 
     def preparation(name: str) -> Dict[str, Any]:
         return {"paddle_gpu": _Code(text), **prepared(name)}
