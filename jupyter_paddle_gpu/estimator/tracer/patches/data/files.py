@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -18,6 +19,7 @@ from ...undecided.needs import UNNAMED_LOADER, Need, NeededError, default_of
 from ...undecided.running_code import frames, place
 from ...undecided.unseen_data import UnseenData
 from ..patch import Patch
+from .ahead import passes
 
 
 def _stood_for(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -142,6 +144,11 @@ def _method(session: Session, original: Callable[..., Any], self: Any, *args: An
     return original(self, *args, **kwargs)
 
 
+def _predict(session: Session, original: Callable[..., Any], self: Any, *args: Any, **kwargs: Any) -> Any:
+    """`Model.predict`, which gives as much as all batches do."""
+    return passes.predicted(session, partial(_method, session, original), self, *args, **kwargs)
+
+
 def _split(session: Session, original: Callable[..., Any], data: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths)):
         return [Unseen(data) if isinstance(data, Unseen) else UnseenData(data) for _ in lengths]
@@ -170,5 +177,5 @@ def patches() -> Iterator[Patch]:
         yield Patch(getattr(paddle.io, name), "__init__", _sampler)
     yield Patch(paddle.io, "random_split", _split)
     yield Patch(paddle.nn.initializer.Assign, "__init__", _assign)
-    for name in _TAKES_DATA:
-        yield Patch(paddle.hapi.model.Model, name, _method)
+    for name, method in {**dict.fromkeys(_TAKES_DATA, _method), "predict": _predict}.items():
+        yield Patch(paddle.hapi.model.Model, name, method)

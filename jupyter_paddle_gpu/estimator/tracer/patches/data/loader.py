@@ -387,7 +387,6 @@ def _epoch(session: Session, original: Callable[..., Any], model: Any, *args: An
 def patches() -> Iterator[Patch]:
     """The loader's iteration and its length, and a model's epochs."""
     yield Patch(paddle.Model, "_run_one_epoch", _epoch)
-    yield Patch(paddle.Model, "predict", passes.predicted)
     kind = paddle.io.DataLoader
     yield Patch(kind, "__iter__", begin)
     yield Patch(kind, "__call__", begin)
