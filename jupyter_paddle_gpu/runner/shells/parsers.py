@@ -1,5 +1,5 @@
-"""Answers that every parser of this process takes for what its command line was not given: those of argparse, of click
-(and what rests on it, as typer) and of absl, as the estimate has them (`tracer/patches/processes/command_lines`)."""
+"""Answers that every parser of this process takes for what its command line was not given: those of argparse, click and
+absl, as the estimate has them (`tracer/patches/processes/command_lines`)."""
 
 import argparse
 import sys

@@ -1,4 +1,4 @@
-"""Command lines that a program has read by a library: click (and what rests on it, as typer), absl.
+"""Command lines that a program has read by a library: click, absl.
 
 Each is told by a parser of Python's own, with the same options under the same names, so that what is known of such
 (choices, documents, what the code compares an option with) holds for all. Python's own stands in `notebook/outside`.
