@@ -19,6 +19,7 @@ from ..domain.what_ifs import EstimateRequest
 from . import options
 from .arguments import ENGINE, IMAGE, NOTEBOOK, WHAT, WHAT_OR_JOB, AsTyped, meant, wants_json
 from .face import Face, View
+from .views import decision as decision_view
 from .views.changes import ChangesView, bound_later
 from .views.estimate import EstimateView
 from .views.explain import ExplainView
@@ -57,7 +58,11 @@ def estimate(face: Face, /, what: tuple[str, ...], engine: str, image: str, **as
         request = msgspec.structs.replace(request, answers={**request.answers, **answers})
         with face.working():
             matched = match(request)
-    return EstimateView(matched.estimate, matched.placement, inside=request.details, request=request)
+    placement = matched.placement
+    if not decision_view.is_searched(placement.decision):
+        with face.working():
+            placement = match(msgspec.structs.replace(request, details=True)).placement
+    return EstimateView(matched.estimate, placement, inside=request.details, request=request)
 
 
 @click.command(cls=AsTyped)

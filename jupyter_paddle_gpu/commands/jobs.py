@@ -98,7 +98,7 @@ def submit(face: Face, /, what: tuple[str, ...], follow: bool, dry_run: bool, **
 
 def _searched(face: Face, source: NotebookSource, submission: Submission, decision: Decision) -> Decision:
     """A refusal with its ways out: now that nothing begins there is time to look for them."""
-    if decision.final or decision.searched or decision.ways or submission.estimate is False:
+    if decision_view.is_searched(decision) or submission.estimate is False:
         return decision
     wanted = submission.resources or WantedResources()
     request = msgspec.structs.replace(submission.whole().request, details=True)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..commands.face import View
+from ..commands.views.decision import is_searched
 from ..commands.views.estimate import EstimateView
 from ..domain.errors import PaddleGpuError
 from ..domain.what_ifs import EstimateRequest, for_tracer
@@ -51,13 +52,17 @@ class LiveObjects(msgspec.Struct):
     """Codes of notes on what was found nowhere."""
 
 
-def estimate_live(face: Face, names: Names, words: tuple[str, ...], request: EstimateRequest, **job: str) -> View:
+def estimate_live(face: Face, names: Names, words: tuple[str, ...], request: EstimateRequest, **job: Any) -> View:
     """The estimate of a step of the named objects, completed from what else there is; `job`: its engine and image.
 
     Raises:
         PaddleGpuError: `no_such_object`, `no_live_model`, `inputs_unknown`, `live_failed`.
     """
-    estimate, placement = face.services.place_trace(trace_live(names, words, request), request, **job)
+    trace = trace_live(names, words, request)
+    estimate, placement = face.services.place_trace(trace, request, **job)
+    if not is_searched(placement.decision):
+        fits = fits_live(face, names, words, request, (), **job).fits
+        _, placement = face.services.place_trace(trace, request, fits=fits, **job)
     return EstimateView(estimate, placement, inside=request.details)
 
 

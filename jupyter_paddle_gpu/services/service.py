@@ -14,7 +14,7 @@ from ..domain.bounds import check_request, check_resources
 from ..domain.changes import Changes
 from ..domain.decisions import RefusedError
 from ..domain.errors import PaddleGpuError
-from ..domain.estimates import Estimate
+from ..domain.estimates import Estimate, Fit
 from ..domain.jobs.job import Job, Resources
 from ..domain.jobs.reasons import is_note
 from ..domain.notebooks import NotebookFacts
@@ -172,11 +172,13 @@ class Services(Machine):
         """Run the estimator's suite on a device (`gpu:0`, `cpu`; empty: the first GPU) and keep what it teaches."""
         return self.estimates.calibrate(device, kernel_name, progress)
 
-    def place_trace(self, trace: dict[str, Any], request: EstimateRequest, **job: str) -> tuple[Estimate, Placement]:
-        """The estimate of a step that was traced elsewhere, and the verdict on each device."""
+    def place_trace(
+        self, trace: dict[str, Any], request: EstimateRequest, *, fits: tuple[Fit, ...] = (), **job: str
+    ) -> tuple[Estimate, Placement]:
+        """The estimate of a step that was traced elsewhere, and the verdict on each device; `fits`: as `fits_of`."""
         from .jobs.matching import match_trace
 
-        return match_trace(self._site(), self.estimates.of_trace, trace, request, **job)
+        return match_trace(self._site(), self.estimates.of_trace, trace, request, fits=fits, **job)
 
     # Jobs
 

@@ -33,7 +33,7 @@ def cards(stand_in, tmp_path):
 @pytest.mark.paddle
 def test_the_way_out_stands_beside_the_refusal(cli, notebook, cards):
     name = notebook(WIDE)
-    told = cli("estimate", name, "--details", **cards)
+    told = cli("estimate", name, **cards)
     assert told.status == 0, told.err
     sentence = re.search(r"^Needs .* GiB; the largest card here offers at most 1\.20 GiB\.$", told.out, re.M)
     assert sentence, told.out

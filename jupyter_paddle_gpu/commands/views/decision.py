@@ -24,12 +24,19 @@ def refusal(decision: Decision) -> Message:
         hint = "{then} Submit it with {options}."
     elif options:
         hint = "{then} Submit it with {options}, or as it is with `--anyway`."
-    elif decision.ways or decision.searched or reason.code == "too_few_devices":
+    elif is_searched(decision):
         hint = "{then} `--anyway` submits it as it is."
     else:
         hint = "{then} `estimate --details` computes it; `--anyway` submits it as it is."
     ticked = ", ".join(f"`{option}`" for option in options)
     return msgspec.structs.replace(reason, hint=hint, params={**reason.params, "then": then, "options": ticked})
+
+
+def is_searched(decision: Decision) -> bool:
+    """Whether there is nothing to look for; else an estimate with details finds what would make a refused job fit."""
+    if decision.outcome != "refuse" or decision.reason.code == "too_few_devices":
+        return True
+    return decision.final or decision.searched or bool(decision.ways)
 
 
 def lines(decision: Decision, say: Speech) -> Iterator[tuple[str, str]]:

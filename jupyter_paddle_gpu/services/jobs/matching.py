@@ -12,7 +12,7 @@ from ...domain.bounds import check_request
 from ...domain.changes import Changes
 from ...domain.decisions import Choice, Decision, RefusedError
 from ...domain.devices import Inventory
-from ...domain.estimates import Estimate
+from ...domain.estimates import Estimate, Fit
 from ...domain.jobs.job import Resources
 from ...domain.notebooks import NotebookFacts, own_processes
 from ...domain.placements import DeviceFigure, Placement
@@ -193,6 +193,7 @@ def match_trace(
     trace: Trace,
     request: EstimateRequest,
     *,
+    fits: tuple[Fit, ...] = (),
     engine: str = "",
     image: str = "",
 ) -> tuple[Estimate, Placement]:
@@ -200,6 +201,7 @@ def match_trace(
 
     Args:
         estimated: a trace's estimate for a request and a place; it takes no trace.
+        fits: the largest batch on each device, from traces that only their maker can make.
         engine, image: the person's choice; empty leaves it to us.
     """
     check_request(request)
@@ -214,6 +216,8 @@ def match_trace(
     settling = of(_alone(request))
     if settling.target != "cpu":
         settling = of(_of_job(request, on_cpu=False))
+    if fits:
+        settling = msgspec.structs.replace(settling, fits=fits)
     known = judged if judged.status == "ok" else None
     placement = place(
         site,
