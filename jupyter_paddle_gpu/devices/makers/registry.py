@@ -98,9 +98,12 @@ class Makers:
         """The variables of a process that is to see these devices and, where the makers say how, no others."""
         found = {maker.visible_devices: maker.hidden for maker in self.rows.values() if maker.hidden is not None}
         if device_ids:
-            maker = self.of_device(device_ids[0])
-            found[maker.visible_devices] = maker.visible(device_ids, root)
+            found[self.of_device(device_ids[0]).visible_devices] = self.labels(device_ids, root)
         return found
+
+    def labels(self, device_ids: tuple[str, ...], root: Path = Path("/")) -> str:
+        """What a process that is to see these devices calls them, and what Paddle's launcher knows them by."""
+        return self.of_device(device_ids[0]).visible(device_ids, root)
 
     def hidden(self, root: Path = Path("/")) -> dict[str, str]:
         """The variables of a process that is to see no device of this machine. Where a maker's driver is not there is

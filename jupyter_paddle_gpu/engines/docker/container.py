@@ -10,6 +10,7 @@ from typing import Any
 
 from ...domain.jobs.job import Job
 from ...domain.notebooks import LAUNCHED
+from ...runner.shells.launches import VARIABLE as DEVICES
 from .. import own_files
 from ..base import RUNNER, JobFolder
 from .connection.daemon import DaemonFacts
@@ -146,6 +147,7 @@ def environment(
         "PYTHONPATH": _joined(LIBRARY_TARGET, image_environment.get("PYTHONPATH", "")),
         "PADDLE_GPU_JOB_ID": job.id,
         "PADDLE_GPU_CHECKPOINTS": str(checkpoints_of(folder)),
+        **({DEVICES: ",".join(devices.labels)} if devices.count > 1 else {}),
         **devices.environment,
     }
     libraries = image_environment.get("LD_LIBRARY_PATH")

@@ -22,6 +22,7 @@ from ...domain.jobs import reasons
 from ...domain.jobs.job import Job
 from ...domain.messages import Message
 from ...domain.sizes import human
+from ...runner.shells.launches import VARIABLE as DEVICES
 from .. import own_files, processes
 from ..base import ALONE, NO_METADATA, RUNNER, Handle, JobFolder, Observation, Place, Say
 from ..paddle import for_cpu
@@ -184,6 +185,8 @@ class LocalEngine:
         environment["PADDLE_GPU_JOB_ID"] = job.id
         seen = makers().visible(job.device_ids) if job.device_ids else makers().hidden(self.root)
         environment.update(seen)  # on the CPU no card of somebody else's
+        if job.device_ids:
+            environment[DEVICES] = makers().labels(job.device_ids)
         return environment
 
 

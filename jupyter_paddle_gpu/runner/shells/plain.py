@@ -10,7 +10,7 @@ import types
 from typing import TYPE_CHECKING, Any, Dict, Iterator
 
 from .. import own_settings
-from . import figures, formats, magics, sets
+from . import figures, formats, launches, magics, sets
 from .base import CellOutcome, Publisher, cut_interrupt, ends_script, failure_of, from_cell, remember_source, text_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PlainShell:
     def __init__(self, publisher: Publisher, values: Dict[str, Any]) -> None:
         self._publisher, self._values = publisher, values
         sets.reach_parsers(values)
-        if values or own_settings.are_any():
+        if values or own_settings.are_any() or launches.are_any():
             from . import scripts  # which takes longer to import than most cells run
 
             scripts.reach_started(values)

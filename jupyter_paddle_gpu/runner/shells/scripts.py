@@ -2,8 +2,8 @@
 `os.system`: processes of their own, which get the notebook's answers as well.
 
 Where an answer changes something in such a script, or the job has a file of settings of its own, it is run by way of
-this runner (`--answered`), which puts the answers into it as they are put into cells; every other command runs as it is
-typed.
+this runner (`--answered`), which puts the answers into it as they are put into cells. Paddle's launcher is told the
+job's devices (`launches`); every other command runs as it is typed.
 """
 
 import ast
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .. import own_settings, spawned
-from . import parsers, sets
+from . import launches, parsers, sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
 """Holds the answers as JSON for the process that is started."""
@@ -42,11 +42,9 @@ def command(text: str, values: Dict[str, Any], folder: str = "") -> str:
     Args:
         folder: where it is run, if not in the process's own.
     """
-    if not (values or own_settings.are_any()) or not any(word in text for word in _WORDS):
+    if not reaches(values) or not any(word in text for word in _WORDS):
         return text
-    entry = _entry(values)
-    if entry is None:
-        return text
+    entry = _entry(values) if values or own_settings.are_any() else None
     inside = Path(folder)
 
     def one(part: "re.Match[str]") -> str:
@@ -57,9 +55,14 @@ def command(text: str, values: Dict[str, Any], folder: str = "") -> str:
             return part.group()
         if words[:1] == ["cd"] and len(words) == 2:
             inside /= Path(words[1]).expanduser()
-        return _one(part.group(), words, values, entry, inside)
+        return launches.line(_one(part.group(), words, values, entry, inside))
 
     return re.sub(r"[^;&|\n]+", one, text)
+
+
+def reaches(values: Dict[str, Any]) -> bool:
+    """Whether anything of the job's reaches what its cells start."""
+    return bool(values) or own_settings.are_any() or launches.are_any()
 
 
 def _entry(values: Dict[str, Any]) -> Optional[str]:
@@ -79,12 +82,12 @@ class _Started(NamedTuple):
     path: str
 
 
-def _one(part: str, words: List[str], values: Dict[str, Any], entry: str, folder: Path) -> str:
+def _one(part: str, words: List[str], values: Dict[str, Any], entry: Optional[str], folder: Path) -> str:
     """One command of a line of several."""
     if len(words) > 1 and words[0] in SHELLS and words[1].endswith(".sh"):
         return _shell_script(part, words[1], values, folder)
     found = _script(words)
-    if found is None or not _is_changed(folder / found.path, values):
+    if entry is None or found is None or not _is_changed(folder / found.path, values):
         return part
     # The text stays as it was typed: quotes and redirections are the shell's.
     way = " ".join((shlex.quote(entry), ANSWERED, shlex.quote(found.word)))
@@ -164,10 +167,10 @@ def reach_started(values: Dict[str, Any]) -> None:
     def system(text: Any) -> int:
         return _system(command(os.fsdecode(text), values))
 
-    is_any = bool(values) or own_settings.are_any()
+    is_any = reaches(values)
     subprocess.Popen.__init__ = opened if is_any else _open  # type: ignore[method-assign,assignment]
     os.system = system if is_any else _system  # type: ignore[assignment]
-    if is_any:
+    if values or own_settings.are_any():
         spawned.reach(values)
 
 
@@ -179,11 +182,12 @@ def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
     words = [os.fspath(one) for one in args]
     if not all(isinstance(one, str) for one in words):
         return args
-    found = _script(words)
+    told = launches.words(words)
+    found = _script(told) if values or own_settings.are_any() else None
     if found is None or not _is_changed(Path(folder, found.path), values) or (entry := _entry(values)) is None:
-        return args
-    at = words.index(found.word)
-    return [*words[:at], entry, ANSWERED, *words[at:]]
+        return args if told == words else told
+    at = told.index(found.word)
+    return [*told[:at], entry, ANSWERED, *told[at:]]
 
 
 def main(script: str, *arguments: str) -> int:
