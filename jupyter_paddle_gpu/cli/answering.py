@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from ..commands.options import fact_value
+from ..domain.descriptions import is_description
 from ..domain.estimates import Estimate, Question
+from ..domain.messages import Message
 from ..domain.notebooks import FactValue
 
 if TYPE_CHECKING:
@@ -18,6 +20,25 @@ if TYPE_CHECKING:
 
 BACK = "<"
 """Typed for the answer before."""
+
+
+def unfit(question: Question, answer: FactValue) -> Message | None:
+    """Why an answer cannot be one to a question; the panel says the same in its field."""
+    if question.kind == "batch" and not is_description(answer):
+        return Message(
+            code="batch_undescribed",
+            text="Write it as {example}",
+            params={"example": "float32[32,3,224,224] int64[32,1]"},
+        )
+    is_size = question.kind == "value" and is_positive(question.suggestion)
+    if is_size and not is_positive(answer):
+        return Message(code="size_wanted", text="A number above 0 is wanted here.")
+    return None
+
+
+def is_positive(value: FactValue) -> bool:
+    """Whether it is a number above 0."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
 class Answering:
@@ -79,7 +100,12 @@ class Answering:
             self._console.print(hint, style="dim", markup=False)
         if self._given and not before:
             self._console.print(self._say("“<” goes back to the answer before."), style="dim", markup=False)
-        return str(click.prompt(question.name, default=suggested, show_default=bool(suggested))).strip()
+        while True:
+            typed = str(click.prompt(question.name, default=suggested, show_default=bool(suggested))).strip()
+            wrong = None if typed in {"", BACK} else unfit(question, fact_value(typed))
+            if wrong is None:
+                return typed
+            self._console.print(wrong.render(self._say.translate), markup=False)
 
     def _keep(self, answers: Mapping[str, FactValue]) -> dict[str, FactValue]:
         self._given.update(answers)

@@ -56,3 +56,13 @@ def test_an_answer_that_the_notebook_stops_by_is_changed(dialogue):
     found, shown = dialogue(STOPPED, "width", "7")
     assert found == {"width": 7} and "ValueError: 7" in shown and "width=70, depth=2" in shown
     assert dialogue(STOPPED, "")[0] == {}
+
+
+def test_what_cannot_be_an_answer_is_told_and_asked_for_again(dialogue):
+    batch = Question(name="loader", kind="batch", why=WHY, suggestion="float32[10,13]")
+    asked = Estimate(status="needs_input", evidence="scan", questions=(batch,))
+    found, shown = dialogue(asked, "10,13", "float32[8,13]")
+    assert found == {"loader": "float32[8,13]"} and "Write it as float32[32,3,224,224] int64[32,1]" in shown
+    found, shown = dialogue(asking("width", width=8), "abc", "-5", "64")
+    assert found == {"width": 64} and shown.count("A number above 0 is wanted here.") == 2
+    assert dialogue(asking("name"), "abc")[0] == {"name": "abc"}, "where nothing says that it is a number"

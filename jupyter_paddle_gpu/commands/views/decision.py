@@ -62,4 +62,5 @@ def _option(way: Way) -> str:
 
 def _option_of_job(way: Way) -> str:
     """What `submit` takes of it; empty where the change is of the estimate alone."""
-    return _option(way) if all(BY_NAME[name].in_jobs for name in way.request) else ""
+    rows = [BY_NAME[name] for name in way.request]
+    return _option(way) if all(row.in_jobs or row.picks for row in rows) else ""

@@ -276,7 +276,12 @@ def _of_job(request: EstimateRequest, *, on_cpu: bool) -> EstimateRequest:
 def _told(placement: Placement, request: EstimateRequest, shown: Estimate, judged: Estimate) -> Placement:
     """The placement with what it was decided without, and by which training."""
     decision = as_shown(as_submitted(placement.decision, request), shown, judged)
-    return msgspec.structs.replace(placement, decision=decision, reasons=(decision.reason, *decision.notes))
+    told = msgspec.structs.replace(placement, decision=decision, reasons=(decision.reason, *decision.notes))
+    if judged.training == shown.training:
+        return told
+    # How large a batch of the one that decides may be says nothing of the one that is looked at.
+    verdicts = tuple(msgspec.structs.replace(one, largest_batch=None) for one in placement.verdicts)
+    return msgspec.structs.replace(told, verdicts=verdicts)
 
 
 def with_figure(placement: Placement, judged: Estimate) -> Placement:

@@ -184,7 +184,23 @@ def as_shown(decision: Decision, shown: Estimate, judged: Estimate) -> Decision:
         text="A job runs all of these trainings: {model} needs most of them and decides where it fits.",
         params={"model": judged.model},
     )
-    return msgspec.structs.replace(decision, notes=(most, *decision.notes))
+    return msgspec.structs.replace(_of_training(decision, judged), notes=(most, *decision.notes))
+
+
+def as_chosen(decision: Decision, request: EstimateRequest, judged: Estimate) -> Decision:
+    """The decision for who submits with one training chosen: what would make the job fit is asked of the one by which
+    it was decided."""
+    return decision if request.training in {None, judged.training} else _of_training(decision, judged)
+
+
+def _of_training(decision: Decision, judged: Estimate) -> Decision:
+    """With ways out that change the training which was judged, whichever is looked at."""
+    ways = tuple(
+        msgspec.structs.replace(way, request={"training": judged.training, **way.request}) if way.request else way
+        for way in decision.ways
+        if judged.training is not None
+    )
+    return msgspec.structs.replace(decision, ways=ways)
 
 
 def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:

@@ -29,6 +29,7 @@ from ..policies.files import Policies
 from ..requests import Submission
 from .placing import (
     Standings,
+    as_chosen,
     as_submitted,
     check_share,
     choice_of,
@@ -141,7 +142,8 @@ class Place:
             smaller=lambda room: ways_now(estimate, room),
             host=estimate.allocated_peak_bytes if estimate else None,
         )
-        return as_submitted(decision, self._submission.request)
+        request = self._submission.request
+        return as_submitted(decision if estimate is None else as_chosen(decision, request, estimate), request)
 
 
 def _chosen(

@@ -31,7 +31,11 @@ export function Advice(props: { estimate: IEstimate; training: Training }): JSX.
   const remedies = estimate.remedies as IRemedy[];
   const total = estimate.peak_bytes ?? estimate.allocated_peak_bytes ?? 0;
   const decision = training.submission.decision ?? training.placement?.decision;
-  const isShort = decision?.outcome === 'refuse' && !decision.final;
+  // Where another training is what does not fit, nothing of this one would help.
+  const isShort =
+    decision?.outcome === 'refuse' &&
+    !decision.final &&
+    !decision.notes.some(({ code }) => code === 'decided_by_most');
   const worth = remedies.filter(
     ({ saves_bytes, refused }) =>
       !refused && (isShort || saves_bytes >= Math.max(WORTH * total, GRAIN))

@@ -50,6 +50,10 @@ const EXAMPLES: Partial<Record<IQuestion['kind'], string>> = {
   path: '/home/me/data'
 };
 
+/** What data looks like, as `domain/descriptions.py` reads it. */
+const DESCRIPTION =
+  /^\s*((\w+\s*[:=]\s*)?(u?int(8|16|32|64)|b?float(16|32|64)|bool)\s*\[[\d,\s]*\][\s,;]*)+$/;
+
 /** Characters that an answer takes, by the kind of its question. */
 const WIDTHS: Record<IQuestion['kind'], number> = {
   value: 6,
@@ -67,7 +71,12 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
   const value = typed ?? String(given ?? '');
   // An environment variable and a path are text, and what a batch looks like is no number either.
   const isText = question.kind !== 'value';
-  const wrong = !isText && !!value.trim() && misses(parse(value.trim()), question.suggestion);
+  const isBatch = question.kind === 'batch';
+  const wrong =
+    !!value.trim() &&
+    (isBatch
+      ? !DESCRIPTION.test(value)
+      : !isText && misses(parse(value.trim()), question.suggestion));
   const use = () => {
     if (value.trim() && !wrong) {
       void training.answer(question.name, isText ? value.trim() : parse(value.trim()));
@@ -95,7 +104,13 @@ function Question(props: { question: IQuestion; training: Training }): JSX.Eleme
       <Button onClick={use} disabled={!value.trim() || wrong || training.isEstimating}>
         {trans.__('Use')}
       </Button>
-      {wrong && <small role="alert">{trans.__('A number above 0 is wanted here.')}</small>}
+      {wrong && (
+        <small role="alert">
+          {isBatch
+            ? trans.__('Write it as %1', EXAMPLES.batch)
+            : trans.__('A number above 0 is wanted here.')}
+        </small>
+      )}
       <CellLink place={question.where} training={training} />
     </Note>
   );

@@ -22,12 +22,11 @@ export function Refusal(props: { decision: IDecision; training: Training }): JSX
       kind={waits ? 'info' : 'warning'}
       message={looking ? { ...reason, hint: '' } : reason}
     >
-      {waits &&
-        decision.notes.map(({ message }, index) => (
-          <p key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
-            {message}
-          </p>
-        ))}
+      {decision.notes.map(({ message }, index) => (
+        <p key={index} className="jp-PaddleGpu-muted jp-PaddleGpu-small">
+          {message}
+        </p>
+      ))}
       {looking && <Busy>{trans.__('Looking for what would fit…')}</Busy>}
       {(decision.ways as IWay[]).map((way, index) => (
         <Button

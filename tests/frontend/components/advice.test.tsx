@@ -11,7 +11,13 @@ const KIB = 2 ** 10;
 const MIB = 2 ** 20;
 
 /** What is said of a training of so many bytes where half of its batch saves so many of them. */
-function said(peak: number, saves: number, outcome = 'run', late = false): string {
+function said(
+  peak: number,
+  saves: number,
+  outcome = 'run',
+  late = false,
+  decided: object[] = []
+): string {
   const remedy = {
     says: { message: 'Batch 25' },
     ...{ saves_bytes: saves, peak_bytes: peak - saves, refused: null, request: {} }
@@ -20,7 +26,7 @@ function said(peak: number, saves: number, outcome = 'run', late = false): strin
   const estimate = { status: 'ok', peak_bytes: peak, remedies: [remedy], notes };
   const training = {
     request: {},
-    placement: { decision: { outcome, final: false }, verdicts: [] },
+    placement: { decision: { outcome, final: false, notes: decided }, verdicts: [] },
     submission: { decision: null },
     ...{ models: { chosen: '' }, whatIfs: [], facts: null }
   };
@@ -42,6 +48,12 @@ test('an advice saves a tenth of it, and as much as a driver gives away at least
 
 test('where a training fits nothing, each of them counts', () => {
   expect(said(100 * MIB, 5 * MIB, 'refuse')).toContain('Batch 25');
+});
+
+test('where another training is what fits nothing, none of this one would help', () => {
+  const decided = [{ code: 'decided_by_most' }];
+  expect(said(100 * MIB, 5 * MIB, 'refuse', false, decided)).not.toContain('Batch 25');
+  expect(said(100 * MIB, 15 * MIB, 'refuse', false, decided)).not.toContain('What would help');
 });
 
 test('where time ran out it is told with a way to go on, unless everything fits', () => {

@@ -16,6 +16,8 @@ const SIZE: IQuestion = {
   suggestion: 10000
 } as unknown as IQuestion;
 
+const BATCH: IQuestion = { ...SIZE, kind: 'batch', suggestion: 'float32[10,13]' };
+
 /** What is answered where so much is typed and *Use* is pressed, and what the field says. */
 function answered(question: IQuestion, typed: string): [Value[], string] {
   const given: Value[] = [];
@@ -46,6 +48,22 @@ test('a size is sent, and where nothing is suggested whatever is typed', () => {
   expect(answered(SIZE, '512')).toEqual([[512], '']);
   expect(answered({ ...SIZE, suggestion: null }, 'abc')).toEqual([['abc'], '']);
 });
+
+test.each(['nonsense', '10,3,224', 'float32', 'float33[2]', 'float32[2] x'])(
+  'a batch does not look like “%s”',
+  typed => {
+    const [given, alert] = answered(BATCH, typed);
+    expect(given).toEqual([]);
+    expect(alert).toBe('Write it as float32[32,3,224,224] int64[32,1]');
+  }
+);
+
+test.each(['float32[10,13] float32[10,1]', 'ids: int64[8,128], mask=bool [8]', ' int64[] '])(
+  'a batch may look like “%s”',
+  typed => {
+    expect(answered(BATCH, typed)).toEqual([[typed.trim()], '']);
+  }
+);
 
 test('a field nobody has typed in follows its suggestion, one with an answer keeps that', () => {
   const given = (suggestion: Value): Training =>

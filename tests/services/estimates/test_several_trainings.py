@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from jupyter_paddle_gpu.commands.views.decision import refusal
 from jupyter_paddle_gpu.devices.service import DeviceService
+from jupyter_paddle_gpu.domain.decisions import RefusedError
 from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.notebooks import NotebookSource
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
@@ -116,3 +118,22 @@ def test_a_training_is_told_only_what_is_of_it(services: Services, tmp_path: Pat
     }
     assert "waits_for_collector" in told[None] and "waits_for_collector" in told["2"]
     assert "waits_for_collector" not in told["1"]
+
+
+def test_a_way_out_changes_the_training_that_decides(services: Services, tmp_path: Path) -> None:
+    source = notebook(services, tmp_path, FIRST.format(count=60_000), SECOND)
+    chosen = EstimateRequest(training="2", details=True)
+    placement = services.match(source, chosen).placement
+    assert placement.verdicts[0].largest_batch is None, "of the other training, which is not looked at"
+    way = next(way for way in placement.decision.ways if way.change == "batch_size")
+    assert way.request["training"] == "1"
+    taken = services.match(source, EstimateRequest(**way.request)).placement.decision
+    assert taken.outcome == "run"
+    with pytest.raises(RefusedError) as refused:
+        settle(services.desk(source), source, Submission(request=chosen))
+    assert way.request in [one.request for one in refused.value.decision.ways]
+    said = refusal(refused.value.decision)
+    assert f"`--training 1 --batch-size {way.request['batch_size']}`" in said.render_hint()
+    most = services.match(source, EstimateRequest(training="1", details=True)).placement
+    assert most.verdicts[0].largest_batch == way.request["batch_size"]
+    assert all("training" not in one.request for one in most.decision.ways)
