@@ -75,6 +75,16 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is given in the job too.",
         ),
         Message(
+            code="subcommand_missing",
+            text="The program does one of several things, and was not given which ({name}).",
+            hint="Give the one that trains: it is given in the job too.",
+        ),
+        Message(
+            code="words_missing",
+            text="The program trains nothing with the command line that it has.",
+            hint="Give the words that stand behind its name: they are given in the job too.",
+        ),
+        Message(
             code="argument_trains",
             text="With its argument {name} as it is the program trains nothing.",
             hint="Give what it trains with: it is given in the job too.",

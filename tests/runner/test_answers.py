@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,37 @@ def test_answers_reach_the_options_of_click_and_absl(execute: Execute, shell: st
     told = "[('depth', 2), ('name', 'Ada'), ('out', 'kept'), ('part', ('all',)), ('width', 64)]\n"
     assert run.stream(0) == told, run.log
     assert run.stream(2) == f"{told}8 kept 5\n", run.log
+
+
+def test_subcommands_and_all_words_stand_behind_what_a_script_was_given(execute: Execute, shell: str) -> None:
+    by_argparse = (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--seed', type=int)\n"
+        "subs = parser.add_subparsers()\nfits = subs.add_parser('fit').add_subparsers(dest='what')\n"
+        "fits.add_parser('all').add_argument('--my-width', dest='conf.width')\nsubs.add_parser('show')\n"
+        "print(sorted(vars(parser.parse_args()).items(), key=str))\n"
+    )
+    by_click = (
+        "import click\n@click.group()\n@click.option('--seed', type=int)\ndef cli(seed):\n    print(seed)\n"
+        "@cli.command()\ndef fit():\n    print('fits')\n@cli.command()\ndef show():\n    print('shows')\ncli()\n"
+    )
+    by_typer = (
+        "import typer\napp = typer.Typer()\n@app.command()\ndef fit(width: int):\n    print('fits', width)\n"
+        "@app.command()\ndef show():\n    print('shows')\napp()\n"
+    )
+    scripts = {"one.py": by_argparse, "two.py": by_click, "three.py": by_typer}
+    run = execute(
+        f"for file, text in {scripts!r}.items():\n    open(file, 'w').write(text)",
+        "import subprocess, sys\nfor words in (['one.py', '--seed', '4'], ['two.py', '--seed', '4'], ['two.py'], "
+        "['two.py', 'show'], ['three.py']):\n"
+        "    print(subprocess.run([sys.executable, *words], capture_output=True, text=True).stdout, end='')",
+        "import sys\nsys.argv = ['train.py', '-v']",
+        "print(sys.argv)",
+        sets={"subcommand": "fit", "what": "all", "my_width": "8", "width": 64, "arguments": "fit 'a b'"},
+        shell=shell,
+    )
+    told = "[('conf.width', '8'), ('seed', 4), ('what', 'all')]\n4\nfits\nNone\nfits\nNone\nshows\n"
+    assert run.stream(1) == told + ("fits 64\n" if sys.version_info >= (3, 11) else ""), run.log
+    assert run.stream(3) == "['train.py', '-v', 'fit', 'a b']\n"
 
 
 def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(execute: Execute, shell: str) -> None:

@@ -147,8 +147,13 @@ def _is_changed(script: Path, values: Dict[str, Any]) -> bool:
 def _asks(module: Path, values: Dict[str, Any]) -> bool:
     """Whether a parser for one of the answers may stand in a module beside the script."""
     source = module.read_text(encoding="utf-8", errors="replace")
-    declares = re.search(r"\b(%s)\(" % parsers.DECLARES, source) is not None
-    return declares and any(name in source.replace("-", "_") for name in values)
+    if any(name.endswith(parsers.SUBCOMMAND) for name in values) and _calls(parsers.COMMANDS, source):
+        return True
+    return _calls(parsers.DECLARES, source) and any(name in source.replace("-", "_") for name in values)
+
+
+def _calls(names: str, source: str) -> bool:
+    return re.search(r"\b(%s)\(" % names, source) is not None
 
 
 _open, _system = subprocess.Popen.__init__, os.system

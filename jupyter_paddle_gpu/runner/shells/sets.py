@@ -6,6 +6,7 @@ An `input()` gets the answer for `input`, an argument of a parser the one for it
 import ast
 import os
 import re
+import shlex
 from typing import Any, Dict, List, Optional, Set
 
 from . import parsers
@@ -181,13 +182,15 @@ class Outside(ast.NodeTransformer):
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
-        """`sys.argv = ["train.py"]`, with which a script begins: the answers for `argv_1` and on stand behind it."""
+        """`sys.argv = ["train.py"]`, with which a script begins: the answers for all `arguments`, or for `argv_1` and
+        on, stand behind it."""
         self.generic_visit(node)
         target, words = node.targets[0], node.value
-        is_argv = isinstance(target, ast.Attribute) and target.attr == "argv" and isinstance(words, ast.List)
-        while is_argv and "argv_%d" % len(words.elts) in self._values:  # type: ignore[attr-defined]
-            text = str(self._values["argv_%d" % len(words.elts)])  # type: ignore[attr-defined]
-            words.elts.append(ast.copy_location(ast.Constant(value=text, kind=None), node))  # type: ignore[attr-defined]
+        if isinstance(target, ast.Attribute) and target.attr == "argv" and isinstance(words, ast.List):
+            given = shlex.split(str(self._values.get("arguments") or ""))
+            while given or "argv_%d" % len(words.elts) in self._values:
+                text = given.pop(0) if given else str(self._values["argv_%d" % len(words.elts)])
+                words.elts.append(ast.copy_location(ast.Constant(value=text, kind=None), node))
         return node
 
     def _path(self, node: ast.expr, called: str) -> ast.expr:

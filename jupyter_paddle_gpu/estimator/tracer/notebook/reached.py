@@ -16,6 +16,10 @@ _BY_TEXT = re.compile(
     r"(?<![.\w])(getattr|eval|exec|globals|locals|vars)\(|\b(attrgetter|methodcaller|fire|inspect)\b|\b__(dict|getattribute)__"
 )
 """What finds a method by a text, or calls any (`fire.Fire(Model)`)."""
+_REGISTERS = frozenset(("automain", "callback", "command", "group", "main", "subcommand"))
+"""Decorators with which libraries of command lines take a function that nothing names (`@app.command()`)."""
+_OF_ALL = re.compile(r"\bFire\(\s*\)")
+"""What makes a command of each function."""
 _BY_CUSTOM = frozenset(("fit", "run", "forward"))
 """Methods that others call of whatever has them (`GridSearchCV(Net())`)."""
 
@@ -47,6 +51,8 @@ def reached(
         for statement in body:
             _sort(statement, defined, open_still)
     classes = {name: nodes for name, nodes in defined.items() if any(isinstance(one, ast.ClassDef) for one in nodes)}
+    if any(_OF_ALL.search(source) for source in sources):
+        open_still += [one for nodes in defined.values() for one in nodes]
     is_by_text = any(_BY_TEXT.search(source) for source in sources)
     methods: dict[str, list[ast.AST]] = {}
     seen: set[str] = set()
@@ -104,8 +110,14 @@ def _sort(statement: ast.stmt, defined: dict[str, list[Defined]], runs: list[ast
     if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)):
         defined.setdefault(statement.name, []).append(statement)
         runs += statement.decorator_list
+        if any(getattr(one, "attr", "") in _REGISTERS for one in map(_called, statement.decorator_list)):
+            runs.append(statement)
     else:
         runs.append(statement)
+
+
+def _called(decorator: ast.expr) -> ast.expr:
+    return decorator.func if isinstance(decorator, ast.Call) else decorator
 
 
 def _names(node: ast.AST, *, texts: bool = True) -> set[str]:

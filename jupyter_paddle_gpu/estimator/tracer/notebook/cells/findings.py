@@ -169,26 +169,27 @@ class Findings:
         return {"stop": stop, "given": behind.given(problem)}
 
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
-        """Whether a cell ended for want of an environment variable, an argument or a person's input, which are asked
-        for."""
+        """Whether a cell ended for want of a variable, an argument or a person's input, which are asked for."""
         question, parsers = self._question(cell, problem, "", {}), self._session.of(Parsers)
         found = [
             *(endings.Lack("environment_missing", name)
               for name in lacking.environment_of(problem, cell["source"], question["line"])),
-            *(endings.Lack("argument_missing", name) for name in lacking.arguments_of(problem, parsers)),
+            *lacking.arguments_of(problem, parsers),
             *(endings.Lack("place_missing", name) for name in lacking.places_of(problem)),
         ] or endings.lacks(problem, parsers)  # fmt: skip
         # A command that starts a program says itself what it gives by places.
-        is_script = self._command is None and any("\nsys.argv = [" in source for source in self.sources)
-        found = [one for one in found if is_script or one.why != "place_missing"]
+        if self._command is not None or not any("\nsys.argv = [" in source for source in self.sources):
+            found = [one for one in found if one.why not in {"place_missing", "words_missing"}]
         if lacking.awaits_input(problem):
             found.append(endings.Lack("input_missing", question["name"] or INPUT))
         statement = lacking.failing(problem, cell["source"], question["line"])
         for why, name in found:
             kind, params = "value", {}
             match why:
-                case "argument_missing":
-                    candidates = outer.arguments(name, parsers.last, self.sources)
+                case "argument_missing" | "subcommand_missing":
+                    candidates = outer.arguments(name, parsers.of(name), self.sources)
+                case "words_missing":
+                    candidates = outer.words(self.sources)
                 case "place_missing":
                     params = {"place": name.removeprefix(PLACE)}
                     candidates = outer.places(int(params["place"]), self.sources)
@@ -234,9 +235,8 @@ class Findings:
         """Ask for every module that was passed by, where it is imported."""
         for module, at in self._absent.needed().items():
             cell, line = at or (None, None)
-            self._ask_module(
-                {"kind": "value", "why": "module_missing", "params": {"module": module}, "cell": cell, "line": line}
-            )
+            where = {"cell": cell, "line": line}
+            self._ask_module({"kind": "value", "why": "module_missing", "params": {"module": module}, **where})
 
     def _ask_module(self, question: Question) -> None:
         """Ask once for each module; nothing that could be typed stands for one."""

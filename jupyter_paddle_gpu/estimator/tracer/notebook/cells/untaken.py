@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..outside.answers import destination, environment_names
+from ...patches.processes.command_lines import destination
+from ..outside.answers import environment_names
 from ..questions import paths
 from ..syntax import nodes
 

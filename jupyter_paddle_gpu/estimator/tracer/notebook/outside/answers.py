@@ -5,18 +5,24 @@ from __future__ import annotations
 import ast
 import os
 import re
-from argparse import ArgumentParser
+import shlex
+import sys
+from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...patches.processes.command_lines import Parsers
+from ...patches.processes.command_lines import Parsers, destination
+from ...session import current
 from ..syntax import nodes
 
 INPUT = "input"
 """The name that an `input()` is answered by where the notebook gives what it returns none."""
 PLACE = "argv_"
 """How the name begins that an argument of a script is answered by which it reads by its place."""
+WORDS = "arguments"
+"""The name that all words of a script's command line are answered by, where a library reads them whose options are not
+known here."""
 _DECLARES = re.compile(r"add_argument|option|argument|DEFINE_\w+")
 """How calls are named that say of an argument what it is: those of argparse, click and absl."""
 _READS = frozenset(("getenv", "get", "pop"))
@@ -95,13 +101,23 @@ def arguments(answers: Mapping[str, Any], parsers: Parsers) -> Iterator[None]:
     """Answers as what a parser takes for arguments that were not given, wherever it stands: in a module, too."""
     parse = ArgumentParser.parse_known_args
 
-    def parsing(parser: ArgumentParser, *given: Any, **named: Any) -> Any:
-        parsers.last = parser
+    def parsing(parser: ArgumentParser, args: Any = None, namespace: Any = None, **named: Any) -> Any:
+        if current() is None:  # who looks for suggestions reads documents by it
+            return parse(parser, args, namespace, **named)
+        parsers.depths[parser] = len(parsers.reading)
+        parsers.last, words = parser, list(sys.argv[1:] if args is None else args)
         for action in parser._actions:
-            if action.dest in answers:
-                action.default, action.required = answers.get(action.dest), False
+            name = parsers.name_of(action, parser)
+            if isinstance(action, _SubParsersAction):
+                words = parsers.with_subcommand(words, name, action.choices, answers)
+            elif name in answers:
+                action.default, action.required = answers.get(name), False
                 action.nargs = action.nargs if action.option_strings else "?"
-        found = parse(parser, *given, **named)
+        parsers.reading.append(parser)
+        try:
+            found = parse(parser, words, namespace, **named)
+        finally:
+            parsers.reading.pop()
         parsers.given = found[0]
         return found
 
@@ -144,8 +160,10 @@ class OutsideAnswers(ast.NodeTransformer):
         """`sys.argv = ["train.py"]`, with which a script begins: what it was not given stands behind it."""
         self.generic_visit(node)
         if ast.unparse(node.targets[0]) == "sys.argv" and isinstance(words := node.value, ast.List):
-            while (answer := self._answers.get(f"{PLACE}{len(words.elts)}")) is not None:
-                words.elts.append(ast.copy_location(ast.Constant(str(answer)), node))
+            given = shlex.split(str(self._answers.get(WORDS) or ""))
+            while given or (answer := self._answers.get(f"{PLACE}{len(words.elts)}")) is not None:
+                word = given.pop(0) if given else str(answer)
+                words.elts.append(ast.copy_location(ast.Constant(word), node))
         return node
 
     def _argument(self, node: ast.Call) -> None:
@@ -170,8 +188,3 @@ def _names_of(call: ast.Call) -> list[str]:
     """The names by which a parser may keep the argument of a call of `add_argument`."""
     named = [word.value.value for word in call.keywords if word.arg == "dest" and isinstance(word.value, ast.Constant)]
     return [*(name for name in named if isinstance(name, str)), *map(destination, reversed(_flags(call)))]
-
-
-def destination(flag: str) -> str:
-    """The name under which a parser keeps an argument."""
-    return re.sub(r"\W", "_", flag.strip().lstrip("-"))

@@ -10,13 +10,16 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from ...patches.processes.command_lines import Parsers
+from ...patches.processes.command_lines import SUBCOMMAND, Parsers, destination
 from ..questions.documented import CODE
-from ..questions.outer import Candidate, by_code
+from ..questions.outer import Candidate, arguments, by_code, words
 from ..syntax import nodes
-from .answers import destination
+from .answers import WORDS
+from .lacking import READERS
 
-OUTSIDE = frozenset(("argument_missing", "argument_trains", "environment_missing"))
+OUTSIDE = frozenset(
+    ("argument_missing", "argument_trains", "environment_missing", "subcommand_missing", "words_missing")
+)
 """Questions for what decides outside of the code which parts of it are reached."""
 
 _TRAINS = re.compile(r"(?i)^(pre-?|fine-?)?(train|tun|fit)(ing|e|er)?$|^finetune$")
@@ -26,28 +29,55 @@ _FLAG = re.compile(r"(?i)^((do|is|run|to)_?)?(pre|fine)?(train|tune|fit)(ing)?(_
 
 
 def questions(parsers: Parsers, cells: Sequence[dict[str, Any]], sources: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The question for the first such option, at the line that adds it to the parser.
+    """The question for the first such option, or for a subcommand that was not given, at the line that adds it to the
+    parser.
 
     Args:
         cells: list of {index, source}.
         sources: all of the code.
     """
-    for name, candidates in islice(of_training(parsers.last, parsers.given, sources), 1):
+    for why, name, candidates in islice(_asked(parsers, sources), 1):
         added = (
             (cell["index"], line) for cell in cells for line in map(partial(_added_in, name), nodes(cell["source"]))
         )
         cell, line = next((one for one in added if one[1]), (cells[-1]["index"], 1))
-        own = {"name": name, "why": "argument_trains", "params": {}, "candidates": candidates}
+        own = {"name": name, "why": why, "params": {}, "candidates": candidates}
         yield {"kind": "value", "cell": cell, "line": line, "suggestion": None, **own}
 
 
+def _asked(parsers: Parsers, sources: Sequence[str]) -> Iterator[tuple[str, str, list[Candidate]]]:
+    """The code of the question, its name, and what the answer may be."""
+    for name, candidates in of_training(parsers.last, parsers.given, sources):
+        yield "argument_trains", name, candidates
+    for name in parsers.subcommands:
+        yield "subcommand_missing", name, arguments(name, parsers.of(name), sources)
+    is_script = any("\nsys.argv = [" in source for source in sources)
+    if is_script and any(_imports_reader(node) for source in sources for node in nodes(source)):
+        yield "words_missing", WORDS, words(sources)
+
+
+def _imports_reader(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(one.name in READERS for one in names)
+        case ast.ImportFrom(module=module):
+            return module in READERS
+    return False
+
+
 def _added_in(name: str, node: ast.AST) -> int:
-    """The line in which a call adds the option to a parser; 0: it is no such call."""
+    """The line in which a call adds the option, or subcommands, to a parser; 0: it is no such call."""
     match node:
         case ast.Call(func=ast.Attribute(attr="add_argument"), args=[*flags], lineno=line):
             named = (destination(str(one.value)) for one in flags if isinstance(one, ast.Constant))
             return line if name in named else 0
+        case ast.Call(func=ast.Attribute(attr="add_subparsers" | "group"), lineno=line):
+            return line if name == SUBCOMMAND or any(_is_text(one.value, name) for one in node.keywords) else 0
     return 0
+
+
+def _is_text(node: ast.expr, text: str) -> bool:
+    return isinstance(node, ast.Constant) and node.value == text
 
 
 def of_training(

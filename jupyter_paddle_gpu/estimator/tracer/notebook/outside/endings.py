@@ -51,8 +51,10 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
         left_out = _Absent(absent, ended)
         # What is of something else is not looked at: data that is not here would count as asked for by that.
         if left_out.is_any(ended.test) and (wanted := list(_wanted(ended.test, ended.holds, left_out))):
-            return list(dict.fromkeys(wanted))
-    return []
+            found = list(dict.fromkeys(wanted))
+            return [Lack("subcommand_missing", one.name) if one.name in parsers.subcommands else one for one in found]
+    without = parsers.subcommands if isinstance(problem, SystemExit) else ()  # it showed how it is called, and left
+    return [Lack("subcommand_missing", name) for name in without]
 
 
 def conditions(problem: BaseException) -> Iterator[_Ended]:

@@ -5,17 +5,24 @@ from __future__ import annotations
 import ast
 import linecache
 import os
+import re
 import sys
-from argparse import ArgumentError, Namespace
+from argparse import ArgumentError, ArgumentParser, Namespace, _get_action_name
 from collections.abc import Iterator
 from traceback import walk_tb
 from types import FrameType, TracebackType
+from typing import NamedTuple
 
-from ...patches.processes.command_lines import Parsers
+from ...patches.processes.command_lines import Parsers, destination
 from ..syntax import nodes
-from .answers import PLACE, destination, environment_names
+from .answers import PLACE, WORDS, environment_names
+from .endings import Lack
 from .looked_for import is_own
 
+READERS = frozenset(
+    ("cleo", "clize", "cyclopts", "defopt", "docopt", "draccus", "fire", "jsonargparse", "plac", "tap", "tyro")
+)
+"""Libraries that read command lines in a way of their own."""
 _FLAGS = "FlagValues"
 """What absl keeps the values of all flags in."""
 
@@ -62,26 +69,59 @@ def _source(frame: FrameType) -> str:
     return "".join(linecache.getlines(frame.f_code.co_filename))
 
 
-def arguments_of(problem: BaseException, parsers: Parsers) -> list[str]:
-    """The arguments of a command line that the program cannot do without and that were not given, by the names that it
-    has for them.
+def arguments_of(problem: BaseException, parsers: Parsers) -> list[Lack]:
+    """The arguments of a command line that the program cannot do without and that were not given, by the names that
+    they are answered by; where a library reads it whose options are not known here, its words.
 
     Args:
         parsers: that read it.
     """
-    _, found, names = (_said_by_parser(problem) or "").partition("required: ")
-    if found:
-        return [destination(name.split("/")[-1]) for name in names.split(", ")]
-    return list(dict.fromkeys([*parsers.missing, *_left_out(problem, parsers.given)]))
+    said = _said_by_parser(problem)
+    _, found, names = (said.message if said is not None else "").partition("required: ")
+    if said is not None and found:
+        parsers.last = said.parser
+        missed = [_named(name, said.parser, parsers) for name in re.split(r", (?![^{]*})", names)]
+    else:
+        missed = list(dict.fromkeys([*parsers.missing, *_left_out(problem, parsers.given)]))
+    if not missed and _goes_without_subcommand(problem):
+        missed = list(parsers.subcommands)
+    lacks = [Lack("subcommand_missing" if one in parsers.subcommands else "argument_missing", one) for one in missed]
+    return lacks or [Lack("words_missing", WORDS) for _ in _readers(problem)][:1]
 
 
-def _said_by_parser(problem: BaseException) -> str | None:
-    """What a parser told before it left."""
+class _Said(NamedTuple):
+    """What a parser told before it left, and which one."""
+
+    message: str
+    parser: ArgumentParser
+
+
+def _named(said: str, parser: ArgumentParser, parsers: Parsers) -> str:
+    """The name that an argument is answered by which its parser calls so."""
+    for action in parser._actions:
+        if said in {_get_action_name(action), f"{{{','.join(map(str, action.choices or ()))}}}"}:
+            return parsers.name_of(action, parser)
+    return destination(said.split("/")[-1])
+
+
+def _said_by_parser(problem: BaseException) -> _Said | None:
     for frame, _ in walk_tb(problem.__traceback__) if isinstance(problem, SystemExit) else ():
-        message = frame.f_locals.get("message")
-        if frame.f_code.co_name == "error" and isinstance(message, str):
-            return message
+        message, parser = frame.f_locals.get("message"), frame.f_locals.get("self")
+        if frame.f_code.co_name == "error" and isinstance(message, str) and isinstance(parser, ArgumentParser):
+            return _Said(message, parser)
     return None
+
+
+def _goes_without_subcommand(problem: BaseException) -> bool:
+    """Whether a program ended for want of what a subcommand would have given it: `args.func(args)`."""
+    return isinstance(problem, AttributeError) and isinstance(problem.obj, Namespace)
+
+
+def _readers(problem: BaseException) -> Iterator[str]:
+    """The libraries that read command lines and left for the program."""
+    if isinstance(problem, SystemExit) and problem.code not in {None, 0}:
+        modules = (str(_module(frame)).partition(".")[0] for frame, _ in _back(problem))
+        yield from (one for one in modules if one in READERS)
 
 
 def places_of(problem: BaseException) -> list[str]:
@@ -115,8 +155,8 @@ def _is_words(node: ast.AST) -> bool:
 def usage_of(problem: BaseException) -> ArgumentError | None:
     """What a parser says of a command line that it does not take (`unrecognized arguments: --widht 300`), in place of
     the exit that it says it by."""
-    message = _said_by_parser(problem) if problem.__context__ is None else None
-    return None if message is None else ArgumentError(None, message).with_traceback(problem.__traceback__)
+    said = _said_by_parser(problem) if problem.__context__ is None else None
+    return None if said is None else ArgumentError(None, said.message).with_traceback(problem.__traceback__)
 
 
 def _left_out(problem: BaseException, given: Namespace | None) -> Iterator[str]:

@@ -48,6 +48,14 @@ def places(place: int) -> list[tuple[str, str]]:
     return [(value, DOCUMENTED) for value in dict.fromkeys(given) if _is_plain(value)][:_MOST]
 
 
+def lines() -> list[tuple[str, str]]:
+    """All that stands behind the program in a command that documents show."""
+    with paused():
+        given = [words for words in _commands(Path(sys.argv[0]).name, _STARTED) if all(map(_is_plain, words))]
+    shown = map(shlex.join, given)
+    return [(line, DOCUMENTED) for line in dict.fromkeys(filter(None, shown))][:_MOST]
+
+
 def in_place_of(path: str, parser: ArgumentParser | None) -> tuple[str, list[tuple[Any, str]]] | None:
     """The option that names a file that is not here, and files that are here which it may name: those that documents
     give for it, then those of the same name below the folder; None where there is no such option or file."""

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from ...patches.processes.command_lines import TRAINS, destination
 from ..sites import name_of
 from ..syntax import nodes
 from . import documented
@@ -42,12 +43,63 @@ def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) 
         sources: all of the code.
     """
     known = documented.arguments(name, parser)
-    action = next((one for one in parser._actions if one.dest == name), None) if parser is not None else None
+    actions = parser._actions if parser is not None else []
+    action = next((one for one in actions if name in {one.dest, *map(destination, one.option_strings)}), None)
     if action is not None and (action.choices or action.nargs == 0):  # of a flag what it is where it is given
         return known if action.choices else [(action.const if action.const is not None else True, CODE)]
     said = [(value, CODE) for value in (*by_code(name, sources), *_by_help(action))]
     number = getattr(getattr(action, "type", None), "__name__", "")
+    number = number if number in _CONVERTS else str(getattr(action, "metavar", "") or number)
     return _each([*known, *said, (_neutral(name, number), ANY)])
+
+
+def words(sources: Iterable[str]) -> list[Candidate]:
+    """All words of a command line, as one text: those of documents, those of a usage, and what functions, methods and
+    records of the code are called and take, as libraries make subcommands and options of them, those first that sound
+    like a training."""
+    whole = [node for source in sources for node in nodes(source)]
+    used = filter(None, (_used(node) for node in whole))
+    made = [one for one in whole if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and not one.name.startswith("_")]
+    taken: list[str] = []
+    for one in sorted(made, key=lambda one: not TRAINS.search(one.name)):
+        options = " ".join(_options(one))
+        taken += [one.name, *([f"{one.name} {options}", options] if options else [])]
+    known = documented.lines()
+    return [*known, *((line, CODE) for line in dict.fromkeys([*used, *taken]))][: 2 * _MOST + len(known)]
+
+
+def _options(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    """What a function or a record cannot do without, each with a value."""
+    if isinstance(node, ast.ClassDef):
+        fields = (one for one in node.body if isinstance(one, ast.AnnAssign) and one.value is None)
+        needed: list[tuple[str, ast.expr | None]]
+        needed = [(one.target.id, one.annotation) for one in fields if isinstance(one.target, ast.Name)]
+    else:
+        known = [*node.args.posonlyargs, *node.args.args]
+        alone = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        known = [*known[: len(known) - len(node.args.defaults)], *(one for one, default in alone if default is None)]
+        needed = [(one.arg, one.annotation) for one in known if one.arg not in {"self", "cls"}]
+    for name, kind in needed:
+        number = name_of(kind) if kind is not None else "int" if by_name(name) else ""
+        yield f"--{name}={_neutral(name, number)}"
+
+
+_USAGE = re.compile(r"(?is)usage:\s*\S+\s+([^\n]+)")
+_LEFT_OUT = re.compile(r"\[[^\[\]]*\]")
+
+
+def _used(node: ast.AST) -> str:
+    """The shortest line of a usage (`Usage: train.py <width> [--batch=<n>]`), with values in it."""
+    found = _USAGE.search(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+    line = _LEFT_OUT.sub("", found[1]) if found is not None else ""
+    given = re.sub(r"(?:--([\w-]+)[= ])?<([\w-]+)>", _value_of, line)
+    return " ".join(given.split())
+
+
+def _value_of(place: re.Match[str]) -> str:
+    named = (place[1] or place[2]).replace("-", "_")
+    value = str(_neutral(named, "int" if by_name(named) else ""))
+    return f"--{place[1]}={value}" if place[1] else value
 
 
 def places(place: int, sources: Iterable[str]) -> list[Candidate]:

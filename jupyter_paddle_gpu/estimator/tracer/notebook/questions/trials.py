@@ -88,7 +88,7 @@ def _suggested(
             is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
             goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
             cuts += (is_cut := _cuts(question, found))
-            goes_on = goes_on and not is_cut
+            goes_on = goes_on and not is_cut and not _is_unfit(question, source, found)
             if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
@@ -281,6 +281,11 @@ def _input(answer: Any) -> str:
 def _cuts(question: Result, result: Result) -> bool:
     """Whether a tensor that was described stands between the model and its loss: with it the model learns nothing."""
     return question["why"] == "tensor_unseen" and any(note["code"] in LEARNS_NOTHING for note in result["notes"])
+
+
+def _is_unfit(question: Result, source: str, result: Result) -> bool:
+    """Whether words of a command line are made up, and none that the program takes: it stops with them."""
+    return question["why"] == "words_missing" and source != DOCUMENTED and result["status"] == "would_stop"
 
 
 def _rank(result: Result, source: str) -> float:
