@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.gpu_logs.collection import Figure, Log, Reading, Tree, read
+from benchmarks.gpu_logs.made_up_talks import conversations
 from benchmarks.gpu_logs.rebuild import error, flags, inside, kept, reserved_range
 from benchmarks.gpu_logs.records import PAGE as RECORDS
 from benchmarks.gpu_logs.records import page as every_record
@@ -187,6 +188,15 @@ def test_a_clone_at_another_commit_is_told_and_a_work_tree_of_the_commit_is_take
     assert (tree_of(first, tmp_path) / "train.py").read_text() == "first"
     assert tree_of(Reading(repository="", arguments=()), tmp_path) == PROGRAMS
     assert "is no clone" in missing([Reading(repository="a/None", arguments=(), trees=first.trees)], tmp_path)[0]
+
+
+def test_data_is_not_made_for_a_trainer_of_before(tmp_path: Path) -> None:
+    """PaddleMIX of October 2024, of DiT's log, has the configuration and not yet the network that is set right."""
+    configuration = tmp_path / "paddlemix" / "config" / "llava" / "v1_5" / "lora_sft_argument.json"
+    configuration.parent.mkdir(parents=True)
+    configuration.write_text("{}")
+    conversations(tmp_path)
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [configuration]
 
 
 def test_no_odd_thread_is_evidence_of_anything() -> None:

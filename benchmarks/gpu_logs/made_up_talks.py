@@ -71,7 +71,8 @@ def rewritten(root: Path, changes: list[tuple[str, str, str]]) -> None:
 def conversations(root: Path) -> None:
     """PaddleMIX's LLaVA: a picture, a short question and an answer without end; a vocabulary of SentencePiece."""
     configured = root / "paddlemix" / "config" / "llava" / "v1_5"
-    if not (configured / "lora_sft_argument.json").exists():
+    models = root / "paddlemix" / "models"
+    if not (configured / "lora_sft_argument.json").exists() or not (models / IN_LLAVA[0][0]).exists():
         return
     import sentencepiece
 
@@ -105,7 +106,6 @@ def conversations(root: Path) -> None:
     for most in (2048, 1024):
         one = asked | {"per_device_train_batch_size": 8, "max_length": most, "bf16": True, "report_to": "none"}
         (configured / f"gpu_logs_{most}.json").write_text(json.dumps(one))
-    models = root / "paddlemix" / "models"
     rewritten(models, IN_LLAVA)
     if (models / "audioldm2").is_dir():  # Python 3.11 refuses it
         (models / "audioldm2").rename(root / "made_up" / "audioldm2")
