@@ -22,7 +22,9 @@ Shape = tuple[int, ...]
 _SIDES = re.compile(
     r"(?i)(?:Resize|CenterCrop|RandomCrop|RandomResizedCrop|resize|thumbnail|crop_size|(?:image|img|input|target|crop|"
     r"resize|train)_?(?:size|shape|dim|sz)|imgsz)[\"']?\s*(?:\(|=|:)\s*(?:size\s*=\s*)?[\(\[]*\s*(\d{2,4})(?:\s*,\s*(\d{2,4}))?"
+    r"(?!\d|\s*[-+*/%])"
 )
+"""Sides of pictures, no first part of a sum (`img_size = 320 + step * 32`)."""
 NAMED = {
     "height": re.compile(r"(?i)^(img|image|input|target)?_?(h|height|rows)$"),
     "width": re.compile(r"(?i)^(img|image|input|target)?_?(w|width|cols)$"),
@@ -112,7 +114,7 @@ def hints(
     found.numbers = _configured(configurations) | defaults | constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
-    found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(text)]
+    found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(_without_unnamed(text))]
     height = next((v for n, v in found.numbers.items() if NAMED["height"].match(n)), None)
     width = next((v for n, v in found.numbers.items() if NAMED["width"].match(n)), None)
     if height and width:
@@ -139,6 +141,18 @@ def hints(
     found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
     found.counts_characters = _counts_characters(found.tree) or any(map(_takes_characters, map(parsed, spoken[1:])))
     return found
+
+
+@lru_cache(maxsize=16)
+def _without_unnamed(text: str) -> str:
+    """The text without the functions that nothing in it names: a size that only one of them knows is none."""
+    tree = parsed(text)
+    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    lines = text.splitlines()
+    for part in tree.body:
+        if isinstance(part, ast.FunctionDef) and part.name not in names and not part.decorator_list:
+            lines[part.lineno - 1 : part.end_lineno] = [""] * ((part.end_lineno or part.lineno) - part.lineno + 1)
+    return "\n".join(lines)
 
 
 @lru_cache(maxsize=16)
