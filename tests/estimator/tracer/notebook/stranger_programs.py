@@ -278,7 +278,34 @@ for x, y in data.loader(slice(0, 1000)):
     optimizer.step()
     optimizer.clear_grad()
 """
+SINGLE = """
+import json, os, paddle
+from paddle import nn
+class Meshes(paddle.io.Dataset):
+    def __init__(self, path):
+        super().__init__()
+        try:
+            with open(os.path.join(path, 'meta.json')) as lines:
+                self.meta = json.load(lines)
+        except FileNotFoundError as problem:
+            print(problem)
+            quit()
+    def __len__(self):
+        return 1000
+    def __getitem__(self, i):
+        return paddle.ones([4]), paddle.ones([1])
+def train(meshes):
+    net = nn.Linear(4, 1)
+    optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+    for i, (x, y) in enumerate(meshes):
+        (net(x) - y).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+train(MESHES)
+"""
 SOURCES = {
+    "single": SINGLE.replace("MESHES", "Meshes('absent')"),
+    "bar": "from tqdm import tqdm\n" + SINGLE.replace("MESHES", "tqdm(Meshes('absent'))"),
     "steps": STEPS,
     "rate": TYPES.replace("LOADER", "batch_size=16").replace("RATE", "learning_rate=1"),
     "fed": TYPES.replace("LOADER", "16").replace("RATE", "0.1"),

@@ -155,7 +155,7 @@ def _bound(code: Any, namespace: dict[str, Any], variant: Variant, session: Sess
     try:
         with session.of(Variants).within(variant, MOST):
             exec(code, names)
-    except (Exception, DownloadNeeded, BatchNeeded) as problem:  # what the program makes of made-up data tells nothing
+    except (Exception, SystemExit, DownloadNeeded, BatchNeeded) as problem:  # made-up data: what comes of it is nothing
         if own_faults.is_own(problem):
             notes.setdefault(own_faults.CODE, own_faults.parameters(problem))
         return {}

@@ -327,7 +327,7 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
         kind = _SAMPLES if rounds.gives_samples(items) else kind
         count = rounds.splits(items)
         # Data of unknown content is an iterator to Python as well: what its own items are a reader's code would say.
-        if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.is_own(items)):
+        if not isinstance(items, Unseen) and (isinstance(items, Iterator) or makings.gives_own(items)):
             items = iter(made)
             held = list(islice(items, 1))
     except BaseException as problem:
@@ -359,8 +359,7 @@ def _followed(session: Session, make: Callable[[], Iterable[Any]], name: str, ki
 
 
 def _all(held: list[Any], items: Iterator[Any]) -> Iterator[Any]:
-    # No name holds the item here: it is to go when the program lets it go.
-    if held:
+    if held:  # no name holds the item here: it is to go when the program lets it go
         yield held.pop()
         yield from items
 

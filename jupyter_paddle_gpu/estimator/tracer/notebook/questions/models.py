@@ -121,7 +121,11 @@ class Models:
 
 def _is_model(one: Any) -> bool:
     """Whether it is a layer, or a `paddle.Model` of one: another may be of a network that a library would have made
-    which is not here. A layer that was never begun (`__init__` without that of its class) has no parameters."""
+    which is not here. A layer that was never begun (`__init__` without that of its class) has no parameters.
+
+    `isinstance` asks what an object passes itself off as, and a `weakref.proxy` of what is gone raises then."""
+    if not issubclass(type(one), (paddle.nn.Layer, paddle.Model)):
+        return False
     layer = one.network if isinstance(one, paddle.Model) else one
     return isinstance(layer, paddle.nn.Layer) and "_parameters" in vars(layer)
 

@@ -200,7 +200,7 @@ def _made_in(runtime: Tensors, variant: Variant, make: Callable[[], Any]) -> Any
     try:
         with runtime.of(Variants).within(variant):
             return make()
-    except Exception as problem:  # whatever the program's code makes of made-up data tells nothing
+    except (Exception, SystemExit) as problem:  # whatever the program's code makes of made-up data tells nothing
         if own_faults.is_own(problem):
             notes.setdefault(own_faults.CODE, own_faults.parameters(problem))
         return None

@@ -269,3 +269,9 @@ def _wants_data(value: Any) -> bool:
 def is_own(value: Any) -> bool:
     """Whether it is a loader of the program's own class."""
     return call_stack.is_own(type(value)) and hasattr(type(value), "__iter__") and hasattr(value, "__dict__")
+
+
+def gives_own(items: Any) -> bool:
+    """Whether the program's own code makes what a loop goes through: a loader of its own class, or a data set without
+    its files, also behind a progress bar (`tqdm(data_set)`)."""
+    return is_own(items) or isinstance(getattr(items, "iterable", items), UnseenData)

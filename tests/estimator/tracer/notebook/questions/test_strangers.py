@@ -100,6 +100,29 @@ def test_a_model_of_a_network_that_is_not_known_is_none():
     assert model not in Models(Ledger()).wrapped
 
 
+@pytest.mark.parametrize("name", ["single", "bar"])
+def test_a_data_set_without_its_files_is_gone_through_without_a_loader(traced, name):
+    """It was told that nothing trains: the data set ends the program where it has no files."""
+    assert traced[name]["status"] == "ok", traced[name]["questions"]
+    assert traced[name]["inputs"] == ["float32[4]", "float32[1]"]
+
+
+def test_what_passes_itself_off_as_something_that_is_gone_is_no_model():
+    import gc
+    import weakref
+
+    import paddle
+
+    from jupyter_paddle_gpu.estimator.tracer.memory.ledger import Ledger
+    from jupyter_paddle_gpu.estimator.tracer.notebook.questions.models import Models
+
+    held = [weakref.proxy(paddle.nn.Linear(1, 1))]
+    gc.collect()
+    with pytest.raises(ReferenceError):
+        isinstance(held[0], paddle.nn.Layer)
+    assert all(type(one) is not weakref.ProxyType for one in Models(Ledger()).outer)
+
+
 def test_ids_that_the_program_makes_one_hot_are_suggested(traced):
     """A recurrent layer takes them so; how many stand in a row is what a call in the cells gives by name."""
     (asked,) = traced["steps"]["questions"]
