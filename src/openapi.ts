@@ -2423,6 +2423,7 @@ export interface components {
          *             validation), mean over all but the first steps; `steps_seen`: how many updates there were.
          *         process_rss_bytes: largest resident size of the notebook's process.
          *         cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
+         *         program_status: how the first program that a cell started ended badly, `program_cell`: that cell, from 0.
          *         statistics: what all its processes used, as engine and driver saw it from outside.
          *         notes: what the measurement says of the estimate, in sentences.
          */
@@ -2463,6 +2464,10 @@ export interface components {
             cuda_version: string | null;
             /** @default null */
             failure: components["schemas"]["CellFailure"] | null;
+            /** @default null */
+            program_cell: number | null;
+            /** @default null */
+            program_status: number | null;
             /** @default null */
             statistics: components["schemas"]["StatisticsSummary"] | null;
             /** @default [] */

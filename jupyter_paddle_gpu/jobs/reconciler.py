@@ -34,7 +34,7 @@ from .folder.progress import ProgressReader
 from .monitoring import clocks, leftovers, space
 from .monitoring.device_failures import lost_device
 from .monitoring.device_use import unused_device
-from .monitoring.endings import Ending, ending_of, with_measurements
+from .monitoring.endings import Ending, ending_of, warning_of, with_measurements
 from .monitoring.notifying import Notifying, Tell
 from .monitoring.observing import Observing, Seen
 from .monitoring.sampling import Sampling
@@ -266,7 +266,8 @@ class Reconciler:
             _publish_partial(job, folder)
         reader, _ = self._progress.get(job.id) or (_progress_of(job, folder), 0.0)
         progress = _change(reader.read(time.time()), seconds_left=None)
-        progress = _change(progress, warning=progress.warning or unused_device(job, ending.result))
+        warning = warning_of(ending) or progress.warning or unused_device(job, ending.result)
+        progress = _change(progress, warning=warning)
 
         def make(now: Job) -> Job:
             ran = ending.result.seconds if ending.result else None

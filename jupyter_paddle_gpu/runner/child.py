@@ -4,12 +4,13 @@ import io
 import os
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, Dict, Optional
 
 from . import channel, event_files, own_settings, paddle_hooks, processes
 from . import spec as specs
 from .interrupts import Interrupts
 from .records import document
+from .shells import programs
 from .shells.base import CellOutcome, Publisher, Shell, failure_of
 from .shells.plain import PlainShell
 
@@ -94,6 +95,8 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
     fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}
     sender.send("hello", fields=fields, settings=[Path(path).name for path in notebook.settings], answered=absent)
     completed = True
+    ended: Dict[str, int] = {}
+    """The first program that a cell has started and that ended badly."""
     for count, index in enumerate(notebook.code_cells, 1):
         if sender.ask("cell", index=index, count=count) != "g":
             completed = False
@@ -103,7 +106,11 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
         allowed = "raises-exception" in document.tags_of(notebook.cells[index])
         failed = outcome.failure is not None and (not allowed or outcome.interrupted)
         failure = dict(outcome.failure or {}, cell=index) if failed else None
-        sender.send("end", index=index, ok=not failed, failure=failure, facts=paddle_hooks.facts())
+        status = programs.taken()
+        if status and not ended:
+            ended = {"program_cell": index, "program_status": status}
+        facts = dict(paddle_hooks.facts(), **ended)
+        sender.send("end", index=index, ok=not failed, failure=failure, facts=facts)
         if failed:
             completed = False
             break

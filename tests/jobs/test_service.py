@@ -69,6 +69,13 @@ def test_failing_cell_is_named(service: JobService, spec: Any, make_notebook: An
     assert (ended.result.failure.cell, ended.result.failure.line) == (1, 2)
 
 
+def test_a_program_of_a_cell_that_fails_is_told(service: JobService, spec: Any, make_notebook: Any) -> None:
+    source = "open('train.py', 'w').write('raise SystemExit(2)')"
+    job = service.wait(service.submit(spec(), make_notebook(source, "!python train.py")).id, 180)
+    assert job.state == "succeeded" and job.progress.warning is not None
+    assert job.progress.warning.render() == "The program that cell 2 starts ended with exit status 2."
+
+
 def test_cancel_in_the_middle(service: JobService, spec: Any, make_notebook: Any, texts: Any, until: Any) -> None:
     job = service.submit(spec(), make_notebook("print('first')", LOOP, "print('never')"))
     until(lambda: "started" in texts(service, job))

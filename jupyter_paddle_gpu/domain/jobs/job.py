@@ -245,6 +245,7 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             validation), mean over all but the first steps; `steps_seen`: how many updates there were.
         process_rss_bytes: largest resident size of the notebook's process.
         cuda_version: of the Paddle that ran (`12.6`); None for one without CUDA.
+        program_status: how the first program that a cell started ended badly, `program_cell`: that cell, from 0.
         statistics: what all its processes used, as engine and driver saw it from outside.
         notes: what the measurement says of the estimate, in sentences.
     """
@@ -267,6 +268,8 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     paddle_version: str | None = None
     cuda_version: str | None = None
     failure: CellFailure | None = None
+    program_cell: int | None = None
+    program_status: int | None = None
     statistics: StatisticsSummary | None = None
     notes: tuple[Message, ...] = ()
 

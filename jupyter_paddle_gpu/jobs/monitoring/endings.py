@@ -125,6 +125,19 @@ def with_measurements(ending: Ending, job: Job, seen: StatisticsSummary | None) 
     return msgspec.structs.replace(ending, result=result, reason=with_figures(ending.reason, job.spec, result))
 
 
+def warning_of(ending: Ending) -> Message | None:
+    """What an end that seems well leaves unsaid: a program that a cell started has failed."""
+    result = ending.result
+    if ending.state != "succeeded" or result is None or not result.program_status or result.program_cell is None:
+        return None
+    return Message(
+        code="program_failed",
+        text="The program that cell {cell} starts ended with exit status {status}.",
+        hint="A notebook goes on behind such a line; what the program said is in the log. Correct it and submit again.",
+        params={"cell": result.program_cell + 1, "status": result.program_status},
+    )
+
+
 def _against_estimate(job: Job, result: JobResult) -> tuple[Message, ...]:
     """On the CPU the estimate is exact or wrong: a difference is said, whichever way it goes. A run that ended early
     may not have come to the training that takes most: it can only show more than was estimated."""

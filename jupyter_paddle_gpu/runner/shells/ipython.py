@@ -15,7 +15,7 @@ from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
 
-from . import figures, scripts, sets
+from . import figures, programs, scripts, sets
 from .base import CellOutcome, Publisher, cut_interrupt, ends_script, failure_of
 
 
@@ -69,11 +69,12 @@ class _Shell(InteractiveShell):
         """Run a shell line; its output comes as it is written, its status is left in `_exit_code`."""
         sys.stdout.flush()
         shell = shutil.which(os.environ.get("SHELL", "sh")) or "/bin/sh"
+        expanded = self.var_expand(command, depth=1)
         try:
-            typed = scripts.command(self.var_expand(command, depth=1), self.values)
-            status = subprocess.call(typed, shell=True, executable=shell)
+            status = subprocess.call(scripts.command(expanded, self.values), shell=True, executable=shell)
         except KeyboardInterrupt:
             status = 130
+        programs.ended(expanded, status)
         self.user_ns["_exit_code"] = status
 
     def run_cell_magic(self, magic_name: str, line: str, cell: str) -> Any:

@@ -13,7 +13,7 @@ import types
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from . import scripts
+from . import programs, scripts
 
 _FIELD = re.compile(r"\{([^{}]+)\}|\$(\w+)")
 _IGNORED = frozenset(
@@ -36,8 +36,10 @@ class Calls:
     def system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> None:
         """`!command`: output comes as it is written; the status is left in `_exit_code`."""
         sys.stdout.flush()
-        typed = scripts.command(expand(command, {**outer, **inner}), self._values)
-        self._namespace["_exit_code"] = subprocess.call(typed, shell=True)
+        expanded = expand(command, {**outer, **inner})
+        status = subprocess.call(scripts.command(expanded, self._values), shell=True)
+        self._namespace["_exit_code"] = status
+        programs.ended(expanded, status)
 
     def capture_system(self, command: str, outer: Dict[str, Any], inner: Dict[str, Any]) -> List[str]:
         """`lines = !command`."""

@@ -75,7 +75,7 @@ def _entry(values: Dict[str, Any]) -> Optional[str]:
     return str(entry)
 
 
-class _Started(NamedTuple):
+class Started(NamedTuple):
     """What a command has Python run: the word that says so (a script, or `-m`), and the file."""
 
     word: str
@@ -86,7 +86,7 @@ def _one(part: str, words: List[str], values: Dict[str, Any], entry: Optional[st
     """One command of a line of several."""
     if len(words) > 1 and words[0] in SHELLS and words[1].endswith(".sh"):
         return _shell_script(part, words[1], values, folder)
-    found = _script(words)
+    found = started(words)
     if entry is None or found is None or not _is_changed(folder / found.path, values):
         return part
     # The text stays as it was typed: quotes and redirections are the shell's.
@@ -110,7 +110,7 @@ def _shell_script(part: str, path: str, values: Dict[str, Any], folder: Path) ->
     return part if changed == text else re.sub(_standing(path), lambda _: way, part, count=1)
 
 
-def _script(words: List[str]) -> Optional[_Started]:
+def started(words: List[str]) -> Optional[Started]:
     """The script or the module that a command has Python run; also by `-m paddle.distributed.launch`."""
     at = next((number for number, word in enumerate(words) if _PYTHON.search(word)), None)
     if at is None or ANSWERED in words:
@@ -122,13 +122,13 @@ def _script(words: List[str]) -> Optional[_Started]:
             name = rest.pop(0) if rest else ""
             launched = name.endswith("distributed.launch")
             if not launched:
-                return _Started(word, name.replace(".", "/") + ".py")
+                return Started(word, name.replace(".", "/") + ".py")
         elif word == "-c":
             return None
         elif word in _WITH_VALUE:
             rest[:1] = []
         elif word.endswith(".py"):
-            return _Started(word, word)
+            return Started(word, word)
         elif not launched and not word.startswith("-"):
             return None
     return None
@@ -163,7 +163,7 @@ def reach_started(values: Dict[str, Any]) -> None:
     """Have what the code of cells starts by itself take the answers (`subprocess.run([...])`, `os.system(...)`)."""
 
     def opened(process: Any, args: Any, *given: Any, **named: Any) -> None:
-        args = _started(args, values, os.fspath(named.get("cwd") or ""))
+        args = _told(args, values, os.fspath(named.get("cwd") or ""))
         if named.get("env") is not None:
             ours = (name for name in (VARIABLE, own_settings.VARIABLE) if name in os.environ)
             named["env"] = {**named["env"], **{name: os.environ[name] for name in ours}}
@@ -179,7 +179,7 @@ def reach_started(values: Dict[str, Any]) -> None:
         spawned.reach(values)
 
 
-def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
+def _told(args: Any, values: Dict[str, Any], folder: str) -> Any:
     if isinstance(args, str):
         return command(args, values, folder)
     if not isinstance(args, (list, tuple)):
@@ -188,7 +188,7 @@ def _started(args: Any, values: Dict[str, Any], folder: str) -> Any:
     if not all(isinstance(one, str) for one in words):
         return args
     told = launches.words(words)
-    found = _script(told) if values or own_settings.are_any() else None
+    found = started(told) if values or own_settings.are_any() else None
     if found is None or not _is_changed(Path(folder, found.path), values) or (entry := _entry(values)) is None:
         return args if told == words else told
     at = told.index(found.word)

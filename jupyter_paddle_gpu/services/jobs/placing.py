@@ -177,30 +177,28 @@ def as_shown(decision: Decision, shown: Estimate, judged: Estimate) -> Decision:
     Args:
         judged: of all trainings that the job runs; `shown`: of the one that was chosen.
     """
-    if judged.training == shown.training or judged.model is None:
+    return decision if judged.training == shown.training else _by_most(decision, judged)
+
+
+def as_chosen(decision: Decision, request: EstimateRequest, judged: Estimate) -> Decision:
+    """The same for who submits with one training chosen."""
+    return decision if request.training in {None, judged.training} else _by_most(decision, judged)
+
+
+def _by_most(decision: Decision, judged: Estimate) -> Decision:
+    """With the training that was judged named, and with ways out that change that one."""
+    if judged.model is None or judged.training is None:
         return decision
     most = Message(
         code="decided_by_most",
         text="A job runs all of these trainings: {model} needs most of them and decides where it fits.",
         params={"model": judged.model},
     )
-    return msgspec.structs.replace(_of_training(decision, judged), notes=(most, *decision.notes))
-
-
-def as_chosen(decision: Decision, request: EstimateRequest, judged: Estimate) -> Decision:
-    """The decision for who submits with one training chosen: what would make the job fit is asked of the one by which
-    it was decided."""
-    return decision if request.training in {None, judged.training} else _of_training(decision, judged)
-
-
-def _of_training(decision: Decision, judged: Estimate) -> Decision:
-    """With ways out that change the training which was judged, whichever is looked at."""
     ways = tuple(
         msgspec.structs.replace(way, request={"training": judged.training, **way.request}) if way.request else way
         for way in decision.ways
-        if judged.training is not None
     )
-    return msgspec.structs.replace(decision, ways=ways)
+    return msgspec.structs.replace(decision, ways=ways, notes=(most, *decision.notes))
 
 
 def together_on(engine: Engine, inventory: Inventory, policy: Policy) -> int:

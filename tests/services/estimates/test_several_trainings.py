@@ -132,6 +132,7 @@ def test_a_way_out_changes_the_training_that_decides(services: Services, tmp_pat
     with pytest.raises(RefusedError) as refused:
         settle(services.desk(source), source, Submission(request=chosen))
     assert way.request in [one.request for one in refused.value.decision.ways]
+    assert [note.code for note in refused.value.decision.notes] == ["decided_by_most"]
     said = refusal(refused.value.decision)
     assert f"`--training 1 --batch-size {way.request['batch_size']}`" in said.render_hint()
     most = services.match(source, EstimateRequest(training="1", details=True)).placement
