@@ -9,13 +9,13 @@ alone: their weights and statistics are float32 in any case.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import paddle
 from paddle.amp import amp_lists
-from paddle.amp.auto_cast import need_keep_fp32, set_excluded_layers
+from paddle.amp.auto_cast import check_models, check_optimizers, need_keep_fp32, set_excluded_layers
 
 from ..kernels.registry import rule_of
 from ..kernels.rules import Amp
@@ -185,6 +185,7 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
 ) -> Any:
     """`paddle.amp.decorate`; `save_dtype` changes only what is saved."""
     _check(runtime)
+    _refuse_decorated(runtime, models, optimizers, level, dtype)
     if _active(runtime, level, dtype) and level == "O2":
         runtime.of(Precision).seen = "O2"
         several = list(models) if isinstance(models, (list, tuple)) else [models]
@@ -196,6 +197,43 @@ def decorate(  # noqa: PLR0917 - Paddle's signature
             if optimizer is not None and master_weight is not False:
                 optimizer._multi_precision = True
     return models if optimizers is None else (models, optimizers)
+
+
+def _refuse_decorated(runtime: Tensors, models: Any, optimizers: Any, level: str, dtype: Any) -> None:
+    """As `paddle.amp.amp_decorate` itself, in its words: level and type on a CPU as well."""
+    problem: Exception | None = None
+    if level not in {"O1", "O2"}:
+        problem = ValueError(
+            "level should be O1 or O2, O1 represent AMP train mode, O2 represent Pure fp16 train mode."
+        )
+    elif dtype not in {"float16", "bfloat16"}:
+        problem = ValueError("dtype only support float16 or bfloat16.")
+    elif level == "O2" and runtime.target == "gpu":
+        problem = _no_layers(models) or _no_optimizers(optimizers)
+    if problem is not None:
+        raise runtime.refused(problem)
+
+
+def _no_layers(models: Any) -> Exception | None:
+    if not isinstance(models, (paddle.nn.Layer, list)):
+        return TypeError("models must be either a single model or a list of models.")
+    return _said_by(check_models, models if isinstance(models, list) else [models])
+
+
+def _no_optimizers(optimizers: Any) -> Exception | None:
+    if isinstance(optimizers, list):
+        return _said_by(check_optimizers, optimizers)
+    if optimizers is None or _said_by(check_optimizers, [optimizers]) is None:
+        return None
+    return TypeError("optimizers must be either a single optimizer or a list of optimizers.")
+
+
+def _said_by(check: Callable[[list[Any]], None], several: list[Any]) -> Exception | None:
+    try:
+        check(several)
+    except RuntimeError as problem:
+        return problem
+    return None
 
 
 def _check(runtime: Tensors) -> None:

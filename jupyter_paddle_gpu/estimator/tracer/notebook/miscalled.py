@@ -4,11 +4,16 @@ whatever the data is."""
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import re
 import traceback
 from argparse import Namespace
 from types import FrameType
+from typing import Any
+
+import paddle
+from paddle.base.framework import EagerParamBase
 
 from .. import call_stack
 from ..patches.absent_modules import AbsentModules
@@ -82,10 +87,11 @@ _OF_NUMBERS = tuple(
 
 
 def is_of_constants(problem: BaseException) -> bool:
-    """Whether Paddle's own code refuses a call that the program gives nothing but constants."""
+    """Whether Paddle's own code refuses a call that the program gives nothing but constants, in the call itself or
+    under a name (`HEADS = 3`)."""
     *_, (innermost, _) = traceback.walk_tb(problem.__traceback__)
-    frames = _frames(problem)
-    if not isinstance(problem, (TypeError, ValueError)) or not frames:
+    frames, is_of_numbers = _frames(problem), innermost.f_code.co_filename.startswith(_OF_NUMBERS)
+    if not isinstance(problem, (TypeError, ValueError, AssertionError)) or not frames or not is_of_numbers:
         return False
     frame, line = frames[-1]
     tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
@@ -94,10 +100,52 @@ def is_of_constants(problem: BaseException) -> bool:
     given = [part for one in here for part in (*one.args, *(word.value for word in one.keywords))]
     parts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.expr)]
     is_known = bool(parts) and all(isinstance(one, _CONSTANT) for one in parts)
-    return is_known and len(here) == 1 and innermost.f_code.co_filename.startswith(_OF_NUMBERS)
+    return (is_known and len(here) == 1) or _stands_in_code(problem, frame)
 
 
 _CONSTANT = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp)
+
+
+def _stands_in_code(problem: BaseException, caller: FrameType) -> bool:
+    """Whether all that the function of Paddle's was called with which a frame of the program's calls is a constant of
+    the program's code, or what the function takes where nothing is given."""
+    session, frames = current(), [frame for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    called = frames[frames.index(caller) + 1 :]
+    if session is None or not called:
+        return False
+    names, starred, keywords, values = inspect.getargvalues(called[0])
+    asked = [name for name in (*names, starred, keywords) if name is not None and name in values]
+    nodes = ast.walk(parsed(session.of(AbsentData).code))
+    constants = {_kind(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    constants |= {_kind(value) for value in _defaults(called[0])}
+    return all(_is_among(constants, values[name]) for name in asked)
+
+
+def _is_among(constants: set[tuple[type, Any]], value: Any) -> bool:
+    if isinstance(value, dict):
+        return all(_is_among(constants, one) for one in value.values())
+    if isinstance(value, (list, tuple)):
+        return all(_is_among(constants, one) for one in value)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
+        value = -value
+    is_given = value is None or isinstance(value, (bool, paddle.nn.Layer, EagerParamBase))
+    return is_given or (type(value) in _PLAIN and _kind(value) in constants)
+
+
+_PLAIN = (int, float, str)
+
+
+def _kind(value: Any) -> tuple[type, Any]:
+    """With its type, since 1, 1.0 and True are equal."""
+    return type(value), value
+
+
+def _defaults(frame: FrameType) -> tuple[Any, ...]:
+    """What the function of a frame takes where nothing is given; none where it is not found by its name."""
+    owner = frame.f_locals.get("self")
+    found = getattr(type(owner), frame.f_code.co_name, None) or frame.f_globals.get(frame.f_code.co_name)
+    defaults = (*(getattr(found, "__defaults__", None) or ()), *(getattr(found, "__kwdefaults__", None) or {}).values())
+    return tuple(one for one in defaults if type(one) in _PLAIN)
 
 
 def _frames(problem: BaseException) -> list[tuple[FrameType, int]]:

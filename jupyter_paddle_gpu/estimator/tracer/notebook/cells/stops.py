@@ -22,6 +22,7 @@ from typing import Any
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
+from ...patches.data.datasets import Contents
 from ...patches.data.loaders import Loaders
 from ...patches.data.own_datasets import names_absent_path
 from ...session import CUT, SELECTED, SIZES, Session
@@ -55,6 +56,12 @@ _BY_SIZES = re.compile(
 )
 """What numpy and scikit-learn say of shapes that do not go together, and Python of a type that cannot be written in a
 format."""
+_BY_RANKS = re.compile(
+    r"\b(ndim|ranks?|ax[ie]s|dim(ension)?s?|perm(utation)?|shapes?|\dD|\d-?D tensor|channels?)\b", re.IGNORECASE
+)
+"""What Paddle's own functions name that refuse a tensor for its shape before any operator sees it."""
+_OF_FUNCTIONS = tuple(call_stack.PADDLE + place for place in ("tensor/", "nn/functional/", "nn/layer/", "signal.py"))
+"""Where those functions stand."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
 _BY_CONTENT = re.compile(r"^(`paddle\.load` can not parse the file|invalid load key|pickle data was truncated)")
@@ -72,7 +79,8 @@ _NEAR = 0.75
 """How alike two names are of which one is a slip of the other, from 0 to 1."""
 _SHORT = 3
 """Letters of a name that is near too many of Python's own: `net` is no slip of `next`."""
-_NOTED = frozenset(("data_absent", "dataset_stand_in", "value_failed"))
+_STAND_IN = "dataset_stand_in"
+_NOTED = frozenset(("data_absent", _STAND_IN, "value_failed"))
 """Notes on numbers that are not the notebook's own."""
 _PASSED_ON = tuple(
     call_stack.TRACER + place
@@ -119,9 +127,18 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
     is_through = not watch.trainings  # what a training that was left has collected is cut short
-    # No word that a program looks up is in a published data set, which is known by its shapes.
-    noted = _NOTED - {"dataset_stand_in"} if _is_of_word(problem) else _NOTED
+    noted = _NOTED - {_STAND_IN} if _is_of_no_sample(problem, session) else _NOTED
     return is_through and not assumed and noted.isdisjoint(session.notes)
+
+
+def _is_of_no_sample(problem: BaseException, session: Session) -> bool:
+    """Whether the contents of a published data set, which is known by its shapes, play no part in it: no word that a
+    program looks up is in it, an attribute that Paddle's own code refuses is none of a sample, and what the program was
+    never handed it decides nothing by.
+    """
+    is_of_paddle = _innermost(problem.__traceback__).startswith(call_stack.PADDLE)
+    is_of_attributes = is_of_paddle and not isinstance(problem, LookupError)
+    return _is_of_word(problem) or is_of_attributes or not session.of(Contents).are_seen
 
 
 def _is_of_word(problem: BaseException) -> bool:
@@ -174,7 +191,15 @@ def is_unreadable(problem: BaseException) -> bool:
 
 def is_by_dimensions(problem: BaseException) -> bool:
     """Whether an array has another number of dimensions than is asked of it, whatever its numbers are."""
-    return isinstance(problem, (IndexError, ValueError)) and _BY_DIMENSIONS.search(str(problem)) is not None
+    if not isinstance(problem, (IndexError, ValueError)):
+        return False
+    return _BY_DIMENSIONS.search(str(problem)) is not None or _is_by_ranks(problem)
+
+
+def _is_by_ranks(problem: BaseException) -> bool:
+    """Whether one of Paddle's functions refuses a tensor for its shape (`paddle.flatten(x, 1)` of a vector)."""
+    is_of_function = _innermost(problem.__traceback__).startswith(_OF_FUNCTIONS)
+    return is_of_function and _BY_RANKS.search(str(problem)) is not None
 
 
 def is_by_sizes(problem: BaseException) -> bool:

@@ -20,6 +20,17 @@ from ...step.host_memory import HostMemory
 from ..environment import DownloadNeeded
 from ..patch import Patch
 
+
+class Contents:
+    """Whether the program itself was handed samples that stand in: what it decides by them says nothing of true ones.
+
+    A loader's batches are tensors, of which a trace knows by itself what nobody computed.
+    """
+
+    def __init__(self) -> None:
+        self.are_seen = False
+
+
 STAND_IN = "data-not-needed:"
 """Begins the path of a picture or a clip that stands in."""
 
@@ -224,6 +235,24 @@ def _init(session: Session, original: Callable[..., Any], self: Any, *args: Any,
         _STAND_INS[name].fill(self, str(self.mode).lower() if hasattr(self, "mode") else "train")
         session.of(HostMemory).stands_in(sum(map(_size, vars(self).values())))
         session.note("dataset_stand_in", name=name)
+        contents = session.of(Contents)
+        contents.are_seen = contents.are_seen or not _is_of_paddle(getattr(self, "transform", None))
+
+
+def _is_of_paddle(transform: Any) -> bool:
+    """Whether no code of the program's own changes samples."""
+    steps = getattr(transform, "transforms", None)
+    if isinstance(steps, (list, tuple)):
+        return all(map(_is_of_paddle, steps))
+    return transform is None or type(transform).__module__.startswith("paddle.")
+
+
+def _given(session: Session, original: Callable[..., Any], self: Any, index: Any) -> Any:
+    """A sample, and whether the program is handed it."""
+    sample = original(self, index)
+    if call_stack.of_program() is not None:
+        session.of(Contents).are_seen = True
+    return sample
 
 
 def _clips(session: Session, original: Callable[..., Any], self: Any, mode: str, *args: Any) -> Any:
@@ -257,8 +286,10 @@ def patches() -> Iterator[Patch]:
         kind = getattr(row.owner, row.name, None)
         if kind is None:
             yield Patch(row.owner, row.name, _init)  # which is missing
-        elif "__init__" in vars(kind):
-            yield Patch(kind, "__init__", _init)
+            continue
+        for name, replacement in (("__init__", _init), ("__getitem__", _given)):
+            if name in vars(kind):
+                yield Patch(kind, name, replacement)
     for name in _CLIPS:
         yield Patch(getattr(paddle.audio.datasets, name), "_get_data", _clips)
     yield Patch(paddle.audio, "load", _sound)

@@ -23,6 +23,7 @@ from ..absent_modules import AbsentModule, stands_for
 from ..awaited import Awaited
 from ..environment import DownloadNeeded
 from ..patch import Patch
+from .datasets import Contents
 from .published_texts import ALIASES, LENGTH, TABLE, Texts
 
 _BLOCK = 128
@@ -239,6 +240,7 @@ def stand_in(name: Any, part: Any = None, splits: Any = None) -> Any:
         raise _refused(message)
     told = f"{known} ({part})" if part else known
     session.note("dataset_stand_in", name=told)
+    session.of(Contents).are_seen = True  # its functions are the program's
     session.note("text_length_assumed" if LENGTH in row.assumed else "text_length_mean", name=told, length=row.length)
     vocab_info = _vocabularies(row)
     found = [_made(row, one, vocab_info) for one in asked]
