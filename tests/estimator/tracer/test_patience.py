@@ -67,6 +67,23 @@ def test_a_program_that_only_waits_is_stopped_long_before_its_time(clock):
     assert times.stopped
 
 
+def test_what_a_run_has_shown_is_looked_at_to_its_end():
+    """The time was up while the code was searched for trainings: the estimate was told to have failed by `TimeUp`."""
+    place = deadline.call_stack.TRACER + "looking.py"
+    names: dict = {"time": time}
+    exec(
+        compile("def look(done):\n while not done(): time.sleep(0.01)\ndef run(): look(lambda: False)", place, "exec"),
+        names,
+    )
+    exec(compile("def program(): run()", "<cell 0>", "exec"), names)
+    began = time.monotonic()
+    with pytest.raises(deadline.TimeUp), deadline.limited(0.1, 0) as times:
+        names["look"](lambda: time.monotonic() - began > 0.5)
+        assert not times.stopped
+        names["program"]()
+    assert times.stopped
+
+
 def test_one_that_computes_goes_on(clock):
     seen = []
     with deadline.limited(math.inf, 0, 0.05) as times:

@@ -38,13 +38,17 @@ class Deadline:
         self.stopped: list[tuple[str, int, dict[str, Any]]] = []
 
     def stop(self, number: int, frame: FrameType | None) -> None:
-        """The signal of a timer: of two that come, the first one. The other one would end the answer.
+        """The signal of a timer: of two that come, the first one. The other one would end the answer, as would one that
+        comes while what a run of the program has shown is looked at: it comes again.
 
         Raises:
-            TimeUp: the first time.
+            TimeUp: the first time that the program runs.
         """
         if not self.stopped:
             found = [(one.f_code.co_filename, line, one.f_globals) for one, line in traceback.walk_stack(frame)]
+            if _is_looked_at([file for file, *_ in found]):
+                signal.setitimer(_TIMERS[number], AGAIN)
+                return
             self.stopped.extend(reversed(found))
             raise TimeUp
 
@@ -68,6 +72,20 @@ class Deadline:
         return ""
 
 
+AGAIN = 0.1
+"""Seconds after which a timer comes again that came at no time to stop the program."""
+_TIMERS = {
+    getattr(signal, name): getattr(signal, timer)
+    for name, timer in (("SIGALRM", "ITIMER_REAL"), ("SIGPROF", "ITIMER_PROF"))
+    if hasattr(signal, name)
+}
+
+
+def _is_looked_at(files: list[str]) -> bool:
+    """Whether the tracer's own code runs, and not for the program, by the files of the frames."""
+    return not any(map(call_stack.is_cell, files)) and any(file.startswith(call_stack.TRACER) for file in files)
+
+
 @contextmanager
 def limited(wall_seconds: float, cpu_seconds: float, waiting_seconds: float = 0) -> Iterator[Deadline]:
     """Raise `TimeUp` in the program when its time is over; zero is no limit. Main thread only.
@@ -81,7 +99,7 @@ def limited(wall_seconds: float, cpu_seconds: float, waiting_seconds: float = 0)
 
     def looked(number: int, frame: FrameType | None) -> None:
         if waiting.waited >= wall_seconds * SHARE or waiting.is_idle():
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_REAL, 0)  # `stop` may set it again
             deadline.stop(number, frame)
 
     between = min(wall_seconds, waiting_seconds or wall_seconds) * SHARE
