@@ -70,6 +70,10 @@ _ASKED = {
     "TYPES_OF_TWO": "is asked of eager mode once for each pair of types",
     "TYPES_ALONE": "is asked of eager mode for its types alone",
 }
+_PROMOTES = {
+    "WIDER": "casts operands of two floating types to the wider one",
+    "OF_TENSOR": "casts operands of two floating types to the wider one, a tensor without dimensions to the other's",
+}
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
 
 
@@ -126,7 +130,8 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "gives_rows": lambda value: "",  # said by `result`
     "gives_all": lambda value: "makes a gradient for each member of a list, also where nobody wants it",
     "float32_results": lambda value: f"keeps results {', '.join(str(index + 1) for index in value)} in float32",
-    "promotes": lambda value: "gives float32 where one operand is",
+    "promotes": lambda value: _PROMOTES[value.name],
+    "takes_low": lambda value: "on a GPU float32 takes a second operand of low precision as it is",
     "keeps_types": lambda value: "gives the type that the call says",
     "amp": lambda value: _AMP[value.name],
     "amp_name": lambda value: f"stands in the lists of mixed precision as `{value}`",

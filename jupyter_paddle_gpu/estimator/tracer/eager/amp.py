@@ -16,6 +16,7 @@ from typing import Any
 import paddle
 from paddle.amp import amp_lists
 from paddle.amp.auto_cast import check_models, check_optimizers, need_keep_fp32, set_excluded_layers
+from paddle.base import core
 
 from ..kernels.registry import rule_of
 from ..kernels.rules import Amp
@@ -25,6 +26,7 @@ from ..memory.operators import call
 from .tensors import Tensors, current
 
 _TENSORS = (paddle.Tensor, paddle.pir.Value)
+_core: Any = core  # whose stubs leave out mixed precision
 
 
 @dataclass
@@ -48,6 +50,8 @@ class Precision:
     seen: str | None = None
     given: str = "float32"
     """The low type of the program's last `auto_cast`, whether it was enabled or not, by which a scaler goes."""
+    active: Policy | None = None
+    """What `auto_cast` does where the program is; None: nothing."""
     master_grads: list[Any] = field(default_factory=list)
     """Parameters whose gradients become float32 after each backward pass (`decorate(master_grad=True)`)."""
 
@@ -149,11 +153,13 @@ def casting(active: Policy | None) -> Iterator[None]:
     if runtime is None:
         yield
         return
-    before, runtime.convert = runtime.convert, None if active is None else converter(active)
+    precision = runtime.of(Precision)
+    before = runtime.convert, precision.active
+    runtime.convert, precision.active = None if active is None else converter(active), active
     try:
         yield
     finally:
-        runtime.convert = before
+        runtime.convert, precision.active = before
 
 
 def lower(model: Any, dtype: str, runtime: Tensors) -> None:
@@ -285,6 +291,24 @@ def _refuse(runtime: Tensors, enable: bool, level: str, dtype: Any) -> None:
         raise runtime.refused(ValueError("If enable amp, dtype should be 'float16' or 'bfloat16'."))
 
 
+def level_shown(runtime: Tensors, original: Any, tracer: Any) -> Any:
+    """`Tracer._amp_level`, by which a recomputation casts as its first forward pass did."""
+    active = runtime.of(Precision).active
+    return original(tracer) if active is None else getattr(_core.AmpLevel, active.level)
+
+
+def dtype_shown(runtime: Tensors, original: Any, tracer: Any) -> Any:
+    """`Tracer._amp_dtype`."""
+    active = runtime.of(Precision).active
+    return original(tracer) if active is None else active.dtype
+
+
+def lists_shown(runtime: Tensors, original: Any, tracer: Any) -> Any:
+    """`Tracer._get_amp_op_list`."""
+    active = runtime.of(Precision).active
+    return original(tracer) if active is None else (set(active.white), set(active.black))
+
+
 def after_backward(runtime: Tensors) -> None:
     """`core.eager.set_master_grads`: gradients in the low type are cast to float32, one after another."""
     for parameter in runtime.of(Precision).master_grads:
@@ -310,7 +334,8 @@ def before_model(runtime: Tensors, model: Any) -> None:
     if asked.level in {"O1", "O2"} and runtime.convert is None:
         if asked.level == "O2":
             lower(model, asked.dtype, runtime)
-        runtime.convert = converter(policy(asked.level, asked.dtype))
+        asked.active = policy(asked.level, asked.dtype)
+        runtime.convert = converter(asked.active)
 
 
 def before_update(runtime: Tensors, optimizer: Any) -> None:

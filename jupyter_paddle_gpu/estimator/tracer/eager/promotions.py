@@ -1,5 +1,9 @@
-"""Types that an earlier Paddle took together and this one refuses, in a script's modules, which were written for it.
+"""Types that meet in one call: what eager mode casts, and what this Paddle refuses that an earlier one took together.
 
+`x * y` of float32 and bfloat16 is `x * y.astype("float32")`, and that cast is what is saved. The program builder, which
+is asked for float32 in place of low precision, does not say so.
+
+What is refused stands in a script's modules, which were written for an earlier Paddle:
 `paddle.shape` gave int32 and gives int64, so that PaddleOCR's `paddle.minimum(w, ….astype("int32"))` stops today; of
 `probabilities + (1 - mask)` Paddle 2 turned the right operand into the left one's type (`eager_math_op_patch.cc`, “the
 right dtype will convert to”). The job stops there, which is told; the step goes on with the cast that is missing, so
@@ -17,13 +21,16 @@ import numpy as np
 import paddle
 
 from .. import call_stack
-from ..memory.dtypes import name_of
+from ..kernels.registry import rule_of
+from ..kernels.rules import Promotion
+from ..memory.dtypes import LOW_PRECISION, name_of
+from .amp import cast_to
 from .tensors import Tensors
 
 _REFUSED = re.compile(r"\(InvalidType\) Type promotion only support")
 _WHOLE = frozenset(("int8", "uint8", "int16", "int32", "int64"))
-_LOW = ("float16", "bfloat16")
 _KNOWN = _WHOLE | {"float16", "bfloat16", "float32", "float64"}
+_CAST = frozenset(("float32", *LOW_PRECISION))
 
 
 _IN_PLACE = frozenset(("add_", "subtract_", "multiply_", "divide_", "remainder_"))
@@ -48,14 +55,24 @@ class Promotions:
         self.first: Refused | None = None
 
 
-def into_float32(name: str, args: Any) -> Any:
-    """The arguments of an operator; of one in place the second in float32 where the first is."""
-    if name not in _IN_PLACE or len(args) < 2:
+def promoted(runtime: Tensors, name: str, args: Any) -> Any:
+    """The arguments of an operator, float32 and low precision among them cast to one type; of one in place the second
+    to that of the first."""
+    rule, is_in_place = rule_of(name), name in _IN_PLACE
+    if rule.promotes is None and not is_in_place:
         return args
-    first, second = args[:2]
-    if isinstance(second, paddle.Tensor) and name_of(first.dtype) == "float32" and name_of(second.dtype) in _LOW:
-        return (first, second.astype("float32"), *args[2:])
-    return args
+    arrays = [runtime.state(one).array for one in args if isinstance(one, paddle.Tensor)]
+    types = [array.dtype for array in arrays if array.dtype in _CAST]
+    if len(set(types)) < 2:
+        return args
+    is_float32_first = types[0] == "float32"
+    if is_in_place:
+        rule = rule_of(name.rstrip("_"))
+    elif rule.promotes is Promotion.OF_TENSOR and len(sized := {one.dtype for one in arrays if one.shape}) == 1:
+        return cast_to(sized.pop(), args)
+    if is_float32_first and rule.takes_low and runtime.target == "gpu":
+        return args
+    return cast_to("float32", args) if is_float32_first or not is_in_place else args
 
 
 def alike(runtime: Tensors, args: Any, problem: Exception) -> Any:

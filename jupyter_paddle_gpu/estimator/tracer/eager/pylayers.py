@@ -14,18 +14,29 @@ from ..memory.arrays import Array, State, allocate, new_tensor
 from ..memory.dtypes import FLOATING, name_of
 from .autograd import Edge, edge_of
 from .refusals import external
+from .saved_tensors import Container
 from .tensors import Tensors
 
 
 class Context(PyLayerContext):  # type: ignore[misc]  # Paddle is untyped here
     """What forward and backward are given as `ctx`."""
 
-    def __init__(self) -> None:
-        self.container: tuple[Any, ...] = ()
+    def __init__(self, runtime: Tensors) -> None:
+        self._runtime = runtime
+        self._saved: Container | None = None
         self.not_inplace_tensors: tuple[Any, ...] = ()
         self.non_differentiable: tuple[Any, ...] = ()
         self.materialize_grads = True
         self.grad_in_dtype_consistent = True
+
+    @property
+    def container(self) -> Any:
+        """What `save_for_backward` was given."""
+        return () if self._saved is None else self._saved.read()
+
+    @container.setter
+    def container(self, saved: Any) -> None:
+        self._saved = Container(self._runtime, saved)
 
 
 class PyLayerNode:
@@ -69,7 +80,7 @@ class PyLayerNode:
             tracer._has_grad, runtime.ledger.layer = before, layer
         del grads
         if release:
-            self.context = Context()
+            self.context = Context(runtime)
         items = _flat(found if isinstance(found, (list, tuple)) else (found,))
         if len(items) == sum(self.inputs) and len(items) != len(self.inputs):
             wanted = iter(items)
@@ -83,7 +94,7 @@ class PyLayerNode:
 
 def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
     """`PyLayer.apply`: forward without recording, then one node."""
-    context = Context()
+    context = Context(runtime)
     tracer = framework.global_var._dygraph_tracer_
     recording = tracer._has_grad
     # Before forward, as eager_py_layer.cc does: a pipeline's recomputation has it put its outputs into an argument.

@@ -33,7 +33,7 @@ class Runtime(Tensors):
             args, kwargs = self.convert(name, args, kwargs)
         if self.resize is not None:
             args = self.resize(name, args)
-        args = promotions.into_float32(name, args)
+        args = promotions.promoted(self, name, args)
         tensors: list[Any] = []
         encoded, key = encode(args, tensors)
         encoded_kwargs, kwargs_key = encode(kwargs, tensors) if kwargs else ({}, ())

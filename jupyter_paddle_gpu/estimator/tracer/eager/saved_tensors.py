@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import paddle
+
 from ..memory.arrays import Array, new_tensor
 from .tensors import Tensors
 
+_ONLY_TENSORS = "(InvalidArgument) save_for_backward only support Tensor, list of Tensor, tuple of Tensor."
 _WRITTEN_OVER = (
     "(PermissionDenied) Tensor '' used in gradient computation has been modified by an inplace operation. Its version "
     "is {now} but the expected version is {before}. Please fix your code to void calling an inplace operator after "
@@ -49,6 +52,39 @@ class Hooks:
             slot: Packed(pack(tensors[slot] if slot < len(tensors) else new_tensor(saved[slot])), unpack)
             for slot in sorted(saved)
         }
+
+
+class Container:
+    """What a `PyLayer` saves, as hooks that are on leave it; each reading asks them anew (eager_py_layer.cc)."""
+
+    __slots__ = ("saved", "unpack")
+
+    def __init__(self, runtime: Tensors, saved: Any) -> None:
+        self.saved, self.unpack = saved, None
+        if (pair := runtime.of(Hooks).pair) is None:
+            return
+        pack, self.unpack = pair
+        self.saved = tuple(_packed(runtime, pack, one) for one in (saved if type(saved) in _SEVERAL else [saved]))
+
+    def read(self) -> Any:
+        """What backward is given."""
+        return self.saved if self.unpack is None else _unpacked(self.unpack, self.saved)
+
+
+_SEVERAL = (tuple, list)
+
+
+def _packed(runtime: Tensors, pack: Hook, value: Any, *, inside: bool = False) -> Any:
+    if type(value) in _SEVERAL and not inside:
+        return type(value)(_packed(runtime, pack, one, inside=True) for one in value)
+    if value is not None and not isinstance(value, paddle.Tensor):
+        raise runtime.refused(ValueError(_ONLY_TENSORS))
+    return pack(value)
+
+
+def _unpacked(unpack: Hook, packed: Any) -> Any:
+    """Inside of what is saved, a tuple or a list that a hook has made is taken for several tensors."""
+    return tuple(type(one)(map(unpack, one)) if type(one) in _SEVERAL else unpack(one) for one in packed)
 
 
 def register(runtime: Tensors, original: Any, pack: Hook, unpack: Hook) -> None:

@@ -22,6 +22,7 @@ from .rules import (
     Composite,
     Further,
     Operator,
+    Promotion,
     Rule,
     Second,
     Sparse,
@@ -145,7 +146,13 @@ OPERATORS = (
     Operator(
         "add",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(
+            strides=Strides.KEPT,
+            promotes=Promotion.OF_TENSOR,
+            takes_low=True,
+            keeps_sizes=True,
+            asked=Asked.TYPES_OF_TWO,
+        ),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -158,7 +165,7 @@ OPERATORS = (
     Operator(
         "subtract",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -172,7 +179,7 @@ OPERATORS = (
         f"{_COMPOSED}; `multiply_fwd_func.cc`, PASSL's ConvMAE (`gpu-logs.md`)",
         Rule(
             strides=Strides.KEPT,
-            promotes=True,
+            promotes=Promotion.OF_TENSOR,
             sparse=Sparse.ROWS,
             drops_wanted=True,
             choice=Choice.MASKS,
@@ -190,7 +197,7 @@ OPERATORS = (
     Operator(
         "divide",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,
@@ -201,7 +208,7 @@ OPERATORS = (
     Operator(
         "maximum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("maximum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
@@ -210,7 +217,7 @@ OPERATORS = (
     Operator(
         "minimum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("minimum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
@@ -219,26 +226,32 @@ OPERATORS = (
     Operator(
         "fmax fmin",
         _SOURCE,
-        Rule(strides=Strides.KEPT, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(workspace=_product_workspace),
     ),
     Operator(
         "elementwise_pow",
         _SOURCE,
-        Rule(promotes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(workspace=_product_workspace),
     ),
     Operator(
         "where",
         "`composite_double_backward_api.h`; strided operands: measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=True, choice=Choice.SELECTS, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, choice=Choice.SELECTS, asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("where_double_grad", ("condition",), _PAIR, ("grad_out",))),
         second=Rule(composed=_where_again),
     ),
     Operator(
-        "remainder", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT, asked=Asked.TYPES_OF_TWO)
+        "remainder",
+        "measured (`test_strided_operands.py`)",
+        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
-    Operator("copysign", "measured (`test_strided_operands.py`)", Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
+    Operator(
+        "copysign",
+        "measured (`test_strided_operands.py`)",
+        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.EACH_CALL),
+    ),
     Operator(
         "add_n",
         "`cpu/add_n_kernel.cc`; measured (`test_strided_operands.py`, `test_sparse_gradients.py`, `test_lists.py`)",
@@ -254,32 +267,38 @@ OPERATORS = (
     Operator(
         "equal",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(choice=Choice.COMPARES, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.COMPARES, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "greater_than",
         "shapes of operand and result (`test_marks.py`)",
-        Rule(choice=Choice.EXCEEDS, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.EXCEEDS, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "not_equal",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(choice=Choice.DIFFERS, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.DIFFERS, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
-        "add_ allclose atan2 bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift "
+        "add_ allclose bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift "
         "bitwise_left_shift_ bitwise_right_shift bitwise_right_shift_ complex copysign_ divide_ equal_ "
         "equal_all floor_divide_ gammaincc gammaincc_ heaviside isclose lerp less_equal_ less_than_ "
-        "logical_and_ logical_not_ logical_or_ logical_xor_ multiply_ nextafter not_equal_ remainder_ "
+        "logical_and_ logical_not_ logical_or_ logical_xor_ multiply_ not_equal_ remainder_ "
         "subtract_ where_",
         WITHOUT_MEMORY,
         Rule(asked=Asked.EACH_CALL),
     ),
     Operator(
-        "bitwise_and bitwise_or bitwise_xor floor_divide greater_equal less_equal less_than "
-        "logical_and logical_or logical_xor",
+        "greater_equal less_equal less_than",
         WITHOUT_MEMORY,
-        Rule(asked=Asked.TYPES_OF_TWO),
+        Rule(promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
+    Operator(
+        "floor_divide logical_and logical_or logical_xor",
+        WITHOUT_MEMORY,
+        Rule(promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator("bitwise_and bitwise_or bitwise_xor", WITHOUT_MEMORY, Rule(asked=Asked.TYPES_OF_TWO)),
+    Operator("atan2 nextafter", WITHOUT_MEMORY, Rule(promotes=Promotion.WIDER, asked=Asked.EACH_CALL)),
     Operator("bitwise_not logical_not", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

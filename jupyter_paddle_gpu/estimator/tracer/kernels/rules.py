@@ -106,6 +106,15 @@ class Traced(Protocol):
         """To be raised: what Paddle itself raises."""
 
 
+class Promotion(Enum):
+    """To which of two floating types operands are cast (type_promotion.h)."""
+
+    WIDER = auto()
+    """The wider one; float32 of float16 and bfloat16."""
+    OF_TENSOR = auto()
+    """So too, but a tensor without dimensions is cast to the type of one with some."""
+
+
 class Strides(Enum):
     """What becomes of an operand that is not contiguous."""
 
@@ -318,8 +327,10 @@ class Rule:
     # Types
     float32_results: tuple[int, ...] = ()
     """Results that stay in float32 when operands are in low precision."""
-    promotes: bool = False
-    """The result is in float32 when one operand is."""
+    promotes: Promotion | None = None
+    """Operands of two floating types are cast to one before it runs, and the cast is what is saved."""
+    takes_low: bool = False
+    """But a GPU's kernel takes a second operand of low precision beside a first one in float32 as it is."""
     keeps_types: bool = False
     """The result's type is what the call says."""
     amp: Amp = Amp.BY_LIST

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from paddle.autograd import PyLayer
 
+from ..memory.arrays import new_tensor
 from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS
 from .rules import Meta, Rule, Traced
@@ -87,15 +88,16 @@ class _Kernel(PyLayer):  # type: ignore[misc]  # Paddle is untyped here
     """The operator and its gradient's kernel."""
 
     @staticmethod
-    def forward(context: Any, session: Traced, told: Told, *operands: Any) -> Any:
-        """All results."""
+    def forward(context: Any, session: Traced, told: Told, hidden: list[Any], *operands: Any) -> Any:
+        """The results that have gradients; the hidden ones go into the list, which a node does not hold."""
         made = session.run(told.name, told.results, operands, flops=told.flops[0], gpu=told.transient[0])
-        hidden = made[len(made) - told.hidden :]
-        context.save_for_backward(*(operands[place] for place in told.kept), *made[: told.keeps_result], *hidden)
-        context.mark_non_differentiable(*hidden)
+        shown = len(made) - told.hidden
+        hidden += made[shown:]
+        result = (new_tensor(session.state(one).array) for one in made[: told.keeps_result])  # without its node
+        context.save_for_backward(*(operands[place] for place in told.kept), *result, *hidden)
         context.set_materialize_grads(False)
         context.told = session, told, [meta(one) for one in operands[: told.differentiated]], len(operands)
-        return tuple(made)
+        return tuple(made[:shown])
 
     @staticmethod
     def backward(context: Any, *incoming: Any) -> Any:
@@ -116,7 +118,8 @@ def run(session: Traced | Telling, told: Told, operands: Sequence[Any]) -> tuple
     if isinstance(session, Telling):
         session.told = told
         return told.results
-    return tuple(_Kernel.apply(session, told, *operands))
+    hidden: list[Any] = []
+    return *_Kernel.apply(session, told, hidden, *operands), *hidden
 
 
 def only_on_gpu(name: str, kernel: Callable[..., Any], form: Form | None = None) -> Rule:

@@ -260,3 +260,55 @@ def test_a_linear_layer_was_a_product_and_a_float32_sum_before_3_3(run_child):
     programs = {name: EIGHT_LAYERS.format(flag=flag) for name, flag in (("one", ""), ("two", asked))}
     found = run_child("trace", programs, {name: {"target": "gpu"} for name in programs})
     assert found["two"]["peak"] > 1.4 * found["one"]["peak"]
+
+
+RECOMPUTED = """
+import contextlib
+import paddle
+from paddle import nn
+from paddle.distributed.fleet.utils import recompute
+blocks = nn.LayerList(
+    [nn.Sequential(nn.Linear(64, 256), nn.LayerNorm(256), nn.Softmax(), nn.Linear(256, 64)) for _ in range(3)]
+)
+head = nn.Linear(64, 64)
+optimizer = paddle.optimizer.SGD(0.1, parameters=[*blocks.parameters(), *head.parameters()])
+if "{level}" == "O2":
+    blocks, optimizer = paddle.amp.decorate(blocks, optimizer, level="O2", dtype="{dtype}")
+def cast():
+    return paddle.amp.auto_cast(level="{level}", dtype="{dtype}", {lists})
+def again(block, h):
+    with {inside}:
+        return block(h)
+for step in range(4):
+    with cast():
+        h = head(paddle.rand([4096, 64]))
+        for block in blocks:
+            h = recompute(again, block, h, use_reentrant={reentrant})
+        loss = h.mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SETTINGS = {
+    "O1": {"level": "O1", "dtype": "bfloat16", "lists": ""},
+    "O2": {"level": "O2", "dtype": "float16", "lists": ""},
+    "lists": {
+        "level": "O1",
+        "dtype": "float16",
+        "lists": "custom_black_list={'linear_v2'}, custom_white_list={'softmax'}",
+    },
+}
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_a_recomputation_casts_as_the_first_forward_pass_did(run_child, reentrant):
+    """As it does where the region is within what is recomputed."""
+    sources = {
+        f"{name}, {inside}": RECOMPUTED.format(**options, inside=inside, reentrant=reentrant)
+        for name, options in SETTINGS.items()
+        for inside in ("contextlib.nullcontext()", "cast()")
+    }
+    found = run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+    peaks = {name: one["peak"] for name, one in found.items()}
+    for name in SETTINGS:
+        assert peaks[f"{name}, contextlib.nullcontext()"] == peaks[f"{name}, cast()"] is not None

@@ -20,6 +20,19 @@ STEP = """
     optimizer.step()
     optimizer.clear_grad()
 """
+OWN = """
+class Squared(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(context, x):
+        y = x * x
+        context.save_for_backward(x, (x + x, y))
+        return y
+    @staticmethod
+    def backward(context, gradient):
+        x, (twice, y) = context.saved_tensor()
+        return twice * gradient
+optimizer = paddle.optimizer.SGD(1e-3, parameters=blocks.parameters())
+"""
 LBFGS = """
 optimizer = paddle.optimizer.LBFGS(0.1, max_iter=4, history_size=MOST, parameters=blocks.parameters())
 def closure():
@@ -44,6 +57,22 @@ optimizer = paddle.optimizer.SGD(1e-3, parameters=blocks.parameters())
 for step in range(6):
     with paddle.autograd.saved_tensors_hooks(lambda t: t.detach().astype('float16'), lambda t: t.astype('float32')):
         h = blocks[1](blocks[0](x))
+""" + STEP,
+    "a-layer-of-its-own-recomputed": HEAD + OWN + """
+from paddle.distributed.fleet.utils import recompute
+def squared(block, h):
+    return Squared.apply(block(h))
+for step in range(6):
+    h = x
+    for block in blocks:
+        h = recompute(squared, block, h, use_reentrant=False)
+""" + STEP,
+    "hooks-that-halve-what-a-layer-of-its-own-saves": HEAD + OWN + """
+for step in range(6):
+    with paddle.autograd.saved_tensors_hooks(lambda t: t.detach().astype('float16'), lambda t: t.astype('float32')):
+        h = blocks[0](x)
+        for _ in range(12):
+            h = Squared.apply(h)
 """ + STEP,
     "lbfgs": HEAD + LBFGS.replace("MOST", "6"),
     "lbfgs-of-a-long-history": HEAD + LBFGS.replace("MOST", "12"),

@@ -42,8 +42,6 @@ _SYMBOLS = {
     "__le__": "less_equal", "__gt__": "greater_than", "__ge__": "greater_equal",
 }  # fmt: skip
 """Methods of values that hold their operators in closures."""
-_ADDS = frozenset(("add", "add_"))
-"""To float32 they add the low type as it is: a GPU's kernel takes both (`NeedTypePromotion` of `type_promotion.h`)."""
 _NAMES = frozenset({*LOW_PRECISION, STAND_IN})
 _softmax: Callable[..., Any] = _C_ops.softmax
 
@@ -175,13 +173,13 @@ class StandIn:
 
     def _promoted(self, name: str, args: Any) -> Any:
         """Two types of numbers meet: the low one is cast, as the narrower one."""
-        if self.low is None or not rule_of(name.rstrip("_")).promotes:
+        if self.low is None or (rule := rule_of(name.rstrip("_"))).promotes is None:
             return args
         types = [name_of(one.dtype) for one in args if isinstance(one, _VALUE) and one.initialized()]
         if not {self.low, "float32"} <= set(types):
             return args
         cast = amp.cast_to("float32", args)
-        if name in _ADDS and types == ["float32", self.low]:
+        if rule.takes_low and types == ["float32", self.low]:
             made, source = cast[1].get_defining_op(), args[1].get_defining_op()
             made.set_bool_attr(NO_CAST, True)
             made.op_role = source.op_role

@@ -22,6 +22,7 @@ for name, (source, target) in json.load(sys.stdin).items():
 STEP = """
 import paddle
 import paddle.nn.functional as F
+from paddle.distributed.fleet.utils import recompute
 from paddle.nn.functional.flash_attention import flash_attention, flash_attn_unpadded, sdp_kernel
 class Net(paddle.nn.Layer):
     def __init__(self):
@@ -64,6 +65,7 @@ PROGRAMS = {
         ),
         "gpu",
     ),
+    "recomputed": (step().replace("net(x).mean()", "recompute(net, x, use_reentrant=False).mean()"), "gpu"),
     "no kernel": (step("out, _ = flash_attention(q, k, v)", amp=False), "gpu"),
     "scores wanted": (
         step("with sdp_kernel(enable_math=True, enable_flash=False, enable_mem_efficient=False): " + PLAIN),
@@ -106,6 +108,16 @@ def test_flash_attention_keeps_a_number_for_each_head_and_query(found: dict[str,
     assert one.operation("flash_attn_grad")[6:] == [sums + 32 * sums] * 2  # 16 numbers a head are rounded up to 32
     # two products of 2 x 4 heads, 200 queries, 200 keys, 16 numbers, half of them masked
     assert one.operation("flash_attn")[3] == 2 * 2 * 2 * 4 * 200 * 200 * 16 // 2
+
+
+def test_what_the_kernel_saves_goes_through_hooks_that_recompute(found: dict[str, Found]) -> None:
+    one = found["recomputed"]
+    backward = next(index for index, operation in enumerate(one.operations) if operation[1] == "backward")
+    sums = [
+        (start, end) for _, start, end, _, op, _, shape, _ in one.storages if (op, shape) == ("flash_attn", [2, 4, 256])
+    ]
+    assert [(start < backward, end < backward) for start, end in sums] == [(True, True), (False, False)]
+    assert min(start for start, _ in sums) >= 0  # nothing of the steps before
 
 
 def test_operands_that_are_views_are_laid_out_and_kept(found: dict[str, Found]) -> None:
