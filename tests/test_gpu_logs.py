@@ -278,9 +278,28 @@ def test_what_was_found_behind_all_rules_is_blind_whatever_its_name_says() -> No
 def test_a_range_of_what_the_allocator_holds_is_without_context_and_pages() -> None:
     """The driver counts 40 of pages and 100 to 200 of context: 960 to 1,040 are left around 1,000 reserved."""
     terms = {"context_low": 100, "context_high": 200, "communication_low": 0, "communication_high": 0}
-    found = {"reserved_peak_bytes": 1000, "peak_bytes": 1190, "low": 1100, "high": 1280, "terms": terms}
+    found = {"reserved_peak_bytes": 1000, "peak_bytes": 1190, "low": 1100, "high": 1280, "terms": terms | {"logs": 9}}
     assert reserved_range(found) == (960.0, 1040.0)
     held = [inside(Figure.of(size), reserved_range(found)) for size in (959, 960, 1040, 1041)]
     assert held == [False, True, True, False]
     assert inside(Figure(low=900, high=960), (960, 1040)) is True
+
     assert inside(None, (1, 2)) is inside(Figure.of(1), reserved_range({"terms": None})) is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "kind", "ends"),
+    [
+        ((100, 125), "alone", (1000, 1075)),
+        ((90, 99), "alone", (1000, 1000)),
+        ((150, 141), "logs", (990, 1001)),
+        ((90, 140), "orders", (1000, 1000)),
+        ((90, 140), "changing_shapes", (1000, 1000)),
+    ],
+)
+def test_what_is_likely_lies_in_a_range_that_is_narrower_than_the_drivers_parts(shown, kind, ends) -> None:
+    """Context and NCCL's share are open by 60 and 80 either way: by 140 end to end, by 100 as their squares add up."""
+    terms = {"context_low": 0, "context_high": 120, "communication_low": 0, "communication_high": 160, kind: 1}
+    likely = 1000 + 140
+    found = {"low": likely - shown[0], "high": likely + shown[1], "peak_bytes": likely, "reserved_peak_bytes": 1000}
+    assert reserved_range(found | {"terms": terms}) == pytest.approx(ends)

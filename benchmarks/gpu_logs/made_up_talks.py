@@ -41,23 +41,11 @@ FOUND = "paddle.where(cur_input_ids == IMAGE_TOKEN_INDEX)[0]"
 IN_LLAVA = [("llava/llava_arch.py", f"{FOUND}.squeeze(axis=1)", f"{FOUND}.flatten()")]
 """`paddle.where` of Paddle 3.3 gives indices in one row."""
 SOUND = "from .audioldm2.modeling import *\n"
-OPENED = "def load_from_hf(path, name=None, splits=None, **kwargs):\n"
-READ = """\
-    if path == "json":
-        import json
-
-        with open(kwargs["data_files"]) as file:
-            return [MapDataset([json.loads(line) for line in file])]
-"""
 DEEP = " " * 16
 IN_STAGES = [
-    ("paddlenlp/datasets/dataset.py", OPENED, OPENED + READ),
-    ("paddlenlp/transformers/llama/modeling_pp.py", "[data.pop(key) for", "[data[key] for"),
-    ("llm/run_finetune.py", 'return_tensors="np"', 'return_tensors="pd"'),
     ("paddlenlp/transformers/refined_recompute.py", f"{DEEP}if not preserve_rng_state\n", f"{DEEP}if True\n"),
 ]  # fmt: skip
-"""Hugging Face's reader locks a file; four batches of a step are one and the same where they are traced, and arrays of
-NumPy stay ones; states of random numbers have other arguments in Paddle 3.3."""
+"""States of random numbers have other arguments in Paddle 3.3."""
 
 
 def rewritten(root: Path, changes: list[tuple[str, str, str]]) -> None:
@@ -115,7 +103,7 @@ def conversations(root: Path) -> None:
 def long_texts(root: Path) -> None:
     """PaddleNLP's Llama 2 7B in stages: texts without end for its `run_finetune.py` of December 2024."""
     llm = root / "llm"
-    if not (llm / "run_finetune.py").exists() or not (root / IN_STAGES[3][0]).exists():
+    if not (llm / "run_finetune.py").exists() or not (root / IN_STAGES[0][0]).exists():
         return
     network, texts = llm / "llama7b", llm / "texts"
     for folder in (network, texts):

@@ -147,16 +147,27 @@ def _row(log: Log, found: dict[str, Any], variant: Reading | None = None) -> dic
 
 
 def reserved_range(found: dict[str, Any]) -> tuple[float | None, float | None]:
-    """The range that is shown, without what the driver counts beside the allocator: pages, context, NCCL's share."""
+    """The range that is shown, without what the driver counts beside the allocator: pages, context, NCCL's share.
+
+    The ends of logs and of replayed orders are those of the allocator with the driver's added; elsewhere what is open
+    of each part is independent, and the squares of it add up (`calibration.predict`): a range may be narrower than the
+    driver's parts laid end to end. What is likely lies inside in any case.
+    """
     terms, names = found.get("terms"), ("low", "high", "peak_bytes", "reserved_peak_bytes")
     if not terms or any(found.get(name) is None for name in names):
         return None, None
     low, high, likely, reserved = (found[name] for name in names)
-    half = sum(terms[f"{part}_high"] - terms[f"{part}_low"] for part in ("context", "communication")) / 2
+    halves = [(terms[f"{part}_high"] - terms[f"{part}_low"]) / 2 for part in ("context", "communication")]
     if terms.get("answered"):  # so many of the largest workspace lie between the ends
-        workspace = (high - low - 2 * half) / (BELOW + ABOVE)
+        workspace = (high - low - 2 * sum(halves)) / (BELOW + ABOVE)
         return reserved - BELOW * workspace, reserved + ABOVE * workspace
-    return low - (likely - reserved) + half, high - (likely - reserved) - half
+    is_sum = any(terms.get(name) for name in ("logs", "orders", "changing_shapes"))
+
+    def left(whole: float) -> float:
+        rest = whole - sum(halves) if is_sum else max(whole**2 - sum(half**2 for half in halves), 0) ** 0.5
+        return max(rest, 0)
+
+    return reserved - left(likely - low), reserved + left(high - likely)
 
 
 def inside(figure: Figure | None, ends: tuple[float | None, float | None]) -> bool | None:

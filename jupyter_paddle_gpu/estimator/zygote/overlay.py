@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_LOOKS = ("stat", "scandir", "access", "listxattr", "getxattr")
+_LOOKS = ("stat", "statvfs", "scandir", "access", "listxattr", "getxattr")
 _TOUCHES = ("utime", "chmod", "setxattr")
 
 

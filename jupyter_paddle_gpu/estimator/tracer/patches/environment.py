@@ -323,8 +323,19 @@ def _file(session: Session, original: Callable[..., Any], thing: Any) -> str:
     return str(getattr(thing, "__globals__", {}).get("__file__", file)) if call_stack.is_cell(file) else file
 
 
+def _mapped(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
+    """`pyarrow.memory_map`, below Hugging Face's `load_dataset`: its own C opens the file, which may be one that this
+    program has written and that only Python's `open` knows the place of."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as is asked for
+            return original(f"/proc/self/fd/{file.fileno()}", *args, **kwargs)
+    except OSError:
+        return original(path, *args, **kwargs)
+
+
 def patches() -> Iterator[Patch]:
     """What would leave the process: files, downloads, graphs that run elsewhere."""
+    yield Patch(Awaited("pyarrow"), "memory_map", _mapped)
     yield from (Patch(owner, name, replacement) for owner, name, replacement in _REPLACED)
     yield from (Patch(Awaited(module), "get_path_from_url", _fetched) for module in _COPIES)
     for name in dir(paddle.vision.models):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -195,7 +196,7 @@ def _resized(runtime: Tensors, batch: Any) -> Any:
     """The batch with its tensors in the size that is asked for; arrays have it when they become tensors."""
     if isinstance(batch, (list, tuple)):
         return [_resized(runtime, item) for item in batch]
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {key: _resized(runtime, item) for key, item in batch.items()}
     if not isinstance(batch, paddle.Tensor):
         return batch
@@ -219,7 +220,7 @@ def repeated(runtime: Tensors, batch: Any, size: int) -> Any:
         if batch and all(isinstance(item, (str, bytes)) for item in batch):
             return [batch[i % len(batch)] for i in range(size)]
         return [repeated(runtime, item, size) for item in batch]
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {key: repeated(runtime, item, size) for key, item in batch.items()}
     if isinstance(batch, paddle.Tensor) and batch.ndim:
         array = runtime.state(batch).array
@@ -240,10 +241,11 @@ def _repeated_tensor(batch: Any, size: int) -> Any:
 
 
 def made(runtime: Tensors, batch: Any) -> Any:
-    """The batch without its tensors: a loader hands its first one over too and keeps none."""
+    """The batch without its tensors: a loader hands its first one over too and keeps none. Of any mapping Paddle makes
+    a dictionary (`_restore_batch` of `dataloader/flat.py`)."""
     if isinstance(batch, (list, tuple)):
         return [made(runtime, item) for item in batch]
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {key: made(runtime, item) for key, item in batch.items()}
     if not isinstance(batch, paddle.Tensor):
         return batch

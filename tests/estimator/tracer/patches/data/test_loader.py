@@ -58,6 +58,16 @@ few, many = paddle.io.DataLoader(Data(12), batch_size=4), paddle.io.DataLoader(D
 for (x, y), (other, _) in zip(itertools.cycle(few), many):
     x = x + other
 """
+OF_ITS_OWN = """
+from collections import UserDict
+def collate(samples):
+    return UserDict(x=np.stack([x for x, _ in samples]), labels={"y": np.stack([y for _, y in samples])})
+batches = iter(paddle.io.DataLoader(Data(80), batch_size=4, collate_fn=collate))
+for step in range(6):
+    parts = [next(batches) for _ in range(2)]
+    x = paddle.concat([part.pop("x") for part in parts])
+    y = paddle.concat([part.pop("labels").pop("y") for part in parts])
+"""
 
 
 SOURCES = {
@@ -73,6 +83,7 @@ SOURCES = {
     "workers-without-shared-memory": script(", num_workers=2, use_shared_memory=False"),
     "first-batch-looked-at": script(before=LOOKED_AT),
     "loop-broken-off": script(before=BROKEN_OFF),
+    "mapping-of-its-own": HEAD.format(sample="sample") + OF_ITS_OWN + STEP,
     "short-epochs": script(count=16),  # the last one: its batches go while another script runs
 }
 
