@@ -70,10 +70,6 @@ _ASKED = {
     "TYPES_OF_TWO": "is asked of eager mode once for each pair of types",
     "TYPES_ALONE": "is asked of eager mode for its types alone",
 }
-_PROMOTES = {
-    "WIDER": "casts operands of two floating types to the wider one",
-    "OF_TENSOR": "casts operands of two floating types to the wider one, a tensor without dimensions to the other's",
-}
 _FURTHER = {"NOT_FOLLOWED": "its own gradient is not followed", "REFUSED": "has no gradient of its own"}
 
 
@@ -85,6 +81,12 @@ def _read_as(place: int, wanted: Any) -> str:
     return f"reads operand {place + 1} as " + (
         f"`{wanted}`" if isinstance(wanted, str) else f"what operand {wanted + 1} is"
     )
+
+
+def _promotion(value: Any) -> str:
+    said = "casts operands of two floating types to the wider one"
+    said += ", a tensor without dimensions to the other's" * value.of_tensor
+    return said + "; on a GPU float32 takes a second operand of low precision as it is" * value.takes_low
 
 
 SENTENCES: dict[str, Callable[[Any], str]] = {
@@ -130,8 +132,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "gives_rows": lambda value: "",  # said by `result`
     "gives_all": lambda value: "makes a gradient for each member of a list, also where nobody wants it",
     "float32_results": lambda value: f"keeps results {', '.join(str(index + 1) for index in value)} in float32",
-    "promotes": lambda value: _PROMOTES[value.name],
-    "takes_low": lambda value: "on a GPU float32 takes a second operand of low precision as it is",
+    "promotes": _promotion,
     "keeps_types": lambda value: "gives the type that the call says",
     "amp": lambda value: _AMP[value.name],
     "amp_name": lambda value: f"stands in the lists of mixed precision as `{value}`",

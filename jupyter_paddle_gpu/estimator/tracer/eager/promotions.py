@@ -22,7 +22,6 @@ import paddle
 
 from .. import call_stack
 from ..kernels.registry import rule_of
-from ..kernels.rules import Promotion
 from ..memory.dtypes import LOW_PRECISION, name_of
 from .amp import cast_to
 from .tensors import Tensors
@@ -58,19 +57,18 @@ class Promotions:
 def promoted(runtime: Tensors, name: str, args: Any) -> Any:
     """The arguments of an operator, float32 and low precision among them cast to one type; of one in place the second
     to that of the first."""
-    rule, is_in_place = rule_of(name), name in _IN_PLACE
-    if rule.promotes is None and not is_in_place:
+    is_in_place = name in _IN_PLACE
+    promotion = rule_of(name.rstrip("_") if is_in_place else name).promotes
+    if promotion is None:
         return args
     arrays = [runtime.state(one).array for one in args if isinstance(one, paddle.Tensor)]
     types = [array.dtype for array in arrays if array.dtype in _CAST]
     if len(set(types)) < 2:
         return args
-    is_float32_first = types[0] == "float32"
-    if is_in_place:
-        rule = rule_of(name.rstrip("_"))
-    elif rule.promotes is Promotion.OF_TENSOR and len(sized := {one.dtype for one in arrays if one.shape}) == 1:
+    is_float32_first, sized = types[0] == "float32", {one.dtype for one in arrays if one.shape}
+    if promotion.of_tensor and len(sized) == 1 and not is_in_place:
         return cast_to(sized.pop(), args)
-    if is_float32_first and rule.takes_low and runtime.target == "gpu":
+    if promotion.takes_low and is_float32_first and runtime.target == "gpu":
         return args
     return cast_to("float32", args) if is_float32_first or not is_in_place else args
 

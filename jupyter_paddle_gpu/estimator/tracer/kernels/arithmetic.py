@@ -13,6 +13,7 @@ from ..memory.arrays import Shape
 from ..memory.dtypes import LOW_PRECISION, SIZE
 from ..memory.operators import call
 from .composing import reduced, scaled, times, zeros
+from .promotion import OF_SUM, OF_TENSOR, WIDER
 from .rules import (
     WITHOUT_MEMORY,
     Arrays,
@@ -22,7 +23,6 @@ from .rules import (
     Composite,
     Further,
     Operator,
-    Promotion,
     Rule,
     Second,
     Sparse,
@@ -148,8 +148,7 @@ OPERATORS = (
         _COMPOSED,
         Rule(
             strides=Strides.KEPT,
-            promotes=Promotion.OF_TENSOR,
-            takes_low=True,
+            promotes=OF_SUM,
             keeps_sizes=True,
             asked=Asked.TYPES_OF_TWO,
         ),
@@ -165,7 +164,7 @@ OPERATORS = (
     Operator(
         "subtract",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=OF_TENSOR, keeps_sizes=True, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_sum_workspace,
             takes_larger=True,
@@ -179,7 +178,7 @@ OPERATORS = (
         f"{_COMPOSED}; `multiply_fwd_func.cc`, PASSL's ConvMAE (`gpu-logs.md`)",
         Rule(
             strides=Strides.KEPT,
-            promotes=Promotion.OF_TENSOR,
+            promotes=OF_TENSOR,
             sparse=Sparse.ROWS,
             drops_wanted=True,
             choice=Choice.MASKS,
@@ -197,7 +196,7 @@ OPERATORS = (
     Operator(
         "divide",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace,
             fills_zeros=True,
@@ -208,7 +207,7 @@ OPERATORS = (
     Operator(
         "maximum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("maximum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
@@ -217,7 +216,7 @@ OPERATORS = (
     Operator(
         "minimum",
         _COMPOSED,
-        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(
             workspace=_product_workspace, second=Second("minimum_double_grad", ("x", "y"), _PAIR, ("grad_out",))
         ),
@@ -226,31 +225,31 @@ OPERATORS = (
     Operator(
         "fmax fmin",
         _SOURCE,
-        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=WIDER, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(workspace=_product_workspace),
     ),
     Operator(
         "elementwise_pow",
         _SOURCE,
-        Rule(promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
         gradient=Rule(workspace=_product_workspace),
     ),
     Operator(
         "where",
         "`composite_double_backward_api.h`; strided operands: measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, choice=Choice.SELECTS, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, promotes=WIDER, choice=Choice.SELECTS, asked=Asked.EACH_CALL),
         gradient=Rule(second=Second("where_double_grad", ("condition",), _PAIR, ("grad_out",))),
         second=Rule(composed=_where_again),
     ),
     Operator(
         "remainder",
         "measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(strides=Strides.KEPT, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "copysign",
         "measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, promotes=Promotion.OF_TENSOR, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, promotes=OF_TENSOR, asked=Asked.EACH_CALL),
     ),
     Operator(
         "add_n",
@@ -267,17 +266,17 @@ OPERATORS = (
     Operator(
         "equal",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(choice=Choice.COMPARES, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.COMPARES, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "greater_than",
         "shapes of operand and result (`test_marks.py`)",
-        Rule(choice=Choice.EXCEEDS, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.EXCEEDS, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "not_equal",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(choice=Choice.DIFFERS, promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(choice=Choice.DIFFERS, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "add_ allclose bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift "
@@ -291,14 +290,14 @@ OPERATORS = (
     Operator(
         "greater_equal less_equal less_than",
         WITHOUT_MEMORY,
-        Rule(promotes=Promotion.OF_TENSOR, asked=Asked.TYPES_OF_TWO),
+        Rule(promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
         "floor_divide logical_and logical_or logical_xor",
         WITHOUT_MEMORY,
-        Rule(promotes=Promotion.WIDER, asked=Asked.TYPES_OF_TWO),
+        Rule(promotes=WIDER, asked=Asked.TYPES_OF_TWO),
     ),
     Operator("bitwise_and bitwise_or bitwise_xor", WITHOUT_MEMORY, Rule(asked=Asked.TYPES_OF_TWO)),
-    Operator("atan2 nextafter", WITHOUT_MEMORY, Rule(promotes=Promotion.WIDER, asked=Asked.EACH_CALL)),
+    Operator("atan2 nextafter", WITHOUT_MEMORY, Rule(promotes=WIDER, asked=Asked.EACH_CALL)),
     Operator("bitwise_not logical_not", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

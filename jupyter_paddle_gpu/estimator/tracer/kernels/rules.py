@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ..memory.arrays import Array, Shape, State
 from ..memory.values import Value
+from .promotion import Promotion
 
 Arrays = list[list[Array]]
 """Operands or results: one list for each, empty where it is absent."""
@@ -106,15 +107,6 @@ class Traced(Protocol):
         """To be raised: what Paddle itself raises."""
 
 
-class Promotion(Enum):
-    """To which of two floating types operands are cast (type_promotion.h)."""
-
-    WIDER = auto()
-    """The wider one; float32 of float16 and bfloat16."""
-    OF_TENSOR = auto()
-    """So too, but a tensor without dimensions is cast to the type of one with some."""
-
-
 class Strides(Enum):
     """What becomes of an operand that is not contiguous."""
 
@@ -177,8 +169,7 @@ class Asked(Enum):
     that were called so, right and wrong, and that end with an exception when they first look at a number."""
 
     IF_REFUSED = auto()
-    """Where the program builder refuses it, which checks all (`slice`, `cast`), or the kernel does more before it looks
-    at a number: it fills its result (`full_like`) or updates a parameter."""
+    """Where the program builder, which checks all (`slice`), refuses it, or the kernel fills or updates before."""
     EACH_CALL = auto()
     """For each combination of shapes, types and attributes."""
     FIRST_ENTRY = auto()
@@ -329,8 +320,6 @@ class Rule:
     """Results that stay in float32 when operands are in low precision."""
     promotes: Promotion | None = None
     """Operands of two floating types are cast to one before it runs, and the cast is what is saved."""
-    takes_low: bool = False
-    """But a GPU's kernel takes a second operand of low precision beside a first one in float32 as it is."""
     keeps_types: bool = False
     """The result's type is what the call says."""
     amp: Amp = Amp.BY_LIST

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...memory.dtypes import SIZE
 from .. import bounds
-from ..rules import Arrays, Asked, Attributes, Operator, Promotion, Rule, Strides, per_element
+from ..promotion import WIDER
+from ..rules import Arrays, Asked, Attributes, Operator, Rule, Strides, per_element
 
 
 def _ctc(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -47,7 +48,7 @@ OPERATORS = (
     Operator(
         "huber_loss",
         _STRIDES,
-        Rule(strides=Strides.KEPT, promotes=Promotion.WIDER, loss="smooth_l1_loss", asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, promotes=WIDER, loss="smooth_l1_loss", asked=Asked.EACH_CALL),
     ),
     Operator(
         "nll_loss", _API, Rule(loss="nll_loss", reads_as={1: "int64"}, refuses=bounds.classes, asked=Asked.EACH_CALL)

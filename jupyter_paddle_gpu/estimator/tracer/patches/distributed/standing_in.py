@@ -173,13 +173,13 @@ class StandIn:
 
     def _promoted(self, name: str, args: Any) -> Any:
         """Two types of numbers meet: the low one is cast, as the narrower one."""
-        if self.low is None or (rule := rule_of(name.rstrip("_"))).promotes is None:
+        if self.low is None or (promotion := rule_of(name.rstrip("_")).promotes) is None:
             return args
         types = [name_of(one.dtype) for one in args if isinstance(one, _VALUE) and one.initialized()]
         if not {self.low, "float32"} <= set(types):
             return args
         cast = amp.cast_to("float32", args)
-        if rule.takes_low and types == ["float32", self.low]:
+        if promotion.takes_low and types == ["float32", self.low]:
             made, source = cast[1].get_defining_op(), args[1].get_defining_op()
             made.set_bool_attr(NO_CAST, True)
             made.op_role = source.op_role
