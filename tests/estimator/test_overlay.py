@@ -37,6 +37,11 @@ open('data.csv', 'a').write('3')
 assert open('data.csv').read() == '1,23' and os.path.getsize('data.csv') == 4
 assert [os.path.basename(one) for one in noted] == ['data.csv']
 """,
+    "a lock beside its folder's file system": """
+os.makedirs('cache/texts')
+assert os.statvfs('cache/texts').f_namemax > 0 and os.statvfs('.').f_namemax > 0
+assert fails(FileNotFoundError, os.statvfs, 'nowhere').errno == errno.ENOENT
+""",
     "new folders": """
 os.makedirs('out/deep', exist_ok=True)
 os.makedirs('out/deep', exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from typing import Any
 
 import pytest
@@ -176,3 +177,24 @@ def test_a_function_of_a_script_stands_in_the_scripts_file():
     told = next(patch for patch in patches() if patch.owner is inspect and patch.name == "getfile")
     assert told.replacement(None, inspect.getfile, names["main"]) == "/programs/train.py"
     assert told.replacement(None, inspect.getfile, patches) == patches.__code__.co_filename
+
+
+def test_arrow_maps_what_python_opens(monkeypatch, tmp_path):
+    """Hugging Face's reader writes a file by `open`, whose place only that knows, and has Arrow's own C map it."""
+    written, real = tmp_path / "kept", open
+    written.write_bytes(b"rows")
+    monkeypatch.setattr(
+        "builtins.open", lambda path, mode: real(written if path == "cache/texts.arrow" else path, mode)
+    )
+    told = next(patch for patch in patches() if patch.name == "memory_map")
+
+    def mapped(path, mode="r"):
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            return os.read(descriptor, 9), mode
+        finally:
+            os.close(descriptor)
+
+    assert told.replacement(None, mapped, "cache/texts.arrow", "r") == (b"rows", "r")
+    with pytest.raises(FileNotFoundError, match=r"cache/none\.arrow"):
+        told.replacement(None, mapped, "cache/none.arrow")

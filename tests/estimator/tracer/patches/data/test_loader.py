@@ -62,8 +62,8 @@ OF_ITS_OWN = """
 from collections import UserDict
 def collate(samples):
     return UserDict(x=np.stack([x for x, _ in samples]), labels={"y": np.stack([y for _, y in samples])})
-batches = iter(paddle.io.DataLoader(Data(80), batch_size=4, collate_fn=collate))
-for step in range(6):
+batches = iter(paddle.io.DataLoader(Data(240), batch_size=4, collate_fn=collate))
+for step in range(24):
     parts = [next(batches) for _ in range(2)]
     x = paddle.concat([part.pop("x") for part in parts])
     y = paddle.concat([part.pop("labels").pop("y") for part in parts])
