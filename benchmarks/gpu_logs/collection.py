@@ -52,8 +52,8 @@ class Reading(Variant, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         trees: the trainer's repository first; none of a loop of ours that imports nothing but Paddle.
-        again: of a blind reading that was estimated with another version, that of its log: its second estimate stands
-            beside the first one, which counts.
+        again: of a blind reading that was estimated with another version, or before a fault that it showed was mended,
+            the version of its log: its second estimate stands beside the first one, which counts.
     """
 
     trees: tuple[Tree, ...] = ()
