@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from types import GetSetDescriptorType
 from typing import Any
 
 from ..domain.notebooks import FactValue
@@ -73,7 +74,10 @@ def _length(value: Any) -> int | None:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    own = getattr(type(value), "__dict__", {}).get("__dict__") and object.__getattribute__(value, "__dict__")
+    """Those of an object; its class may have them by one that it inherits from, as each of Paddle's data sets has."""
+    kinds = (vars(kind) for kind in type(value).__mro__)
+    found = next((kind["__dict__"] for kind in kinds if "__dict__" in kind), None)
+    own = found.__get__(value) if type(found) is GetSetDescriptorType else None
     return own if isinstance(own, dict) else {}
 
 

@@ -49,6 +49,18 @@ def array(*shape, dtype="float32"):
     return np.zeros(shape, dtype)
 
 
+class Inherits(Loader):
+    pass
+
+
+class Own:
+    """Whose attributes are code of its own."""
+
+    @property
+    def __dict__(self):
+        raise AssertionError
+
+
 @pytest.mark.parametrize(
     ("names", "question", "answer"),
     [
@@ -61,6 +73,8 @@ def array(*shape, dtype="float32"):
         ({"table": array(404, 13)}, ("table_shape_1", "value", []), 13),
         ({"table": array(404, 13)}, ("table_shape_2", "value", []), None),
         ({"table": Silent()}, ("table_shape_1", "value", []), None),
+        ({"loader": Inherits(array(9, 3))}, ("loader", "batch", []), "float32[4,3]"),
+        ({"config": Own()}, ("config_size", "value", []), None),
         ({"width": 7}, ("width", "value", []), 7),
         ({"words": {"a": 0, "b": 1}}, ("len_words", "value", []), 2),
         ({"table": array(404, 13)}, ("len_table", "value", []), 404),
@@ -112,3 +126,13 @@ def test_the_kernel_is_asked_first_and_nothing_of_it_changes(kernel, tmp_path):
     assert "kernel holds" in question["why"]["hint"]
     text, _, _ = running.run("%paddle_gpu estimate --target cpu --json --set loader='float32[24,13] float32[24,1]'")
     assert (json.loads(text)["status"], json.loads(text)["batch_size"]) == ("ok", 24)
+
+
+@pytest.mark.paddle
+def test_a_loader_of_tensors_is_described():
+    import paddle
+
+    data = paddle.io.TensorDataset([paddle.zeros([20, 3, 8]), paddle.zeros([20, 1], "int64")])
+    loader = paddle.io.DataLoader(data, batch_size=10)
+    asked = [{"name": "loader", "kind": "batch", "holders": []}]
+    assert held({"loader": loader}, asked) == {"loader": "float32[10,3,8] int64[10,1]"}
