@@ -344,8 +344,7 @@ def in_child(work: Callable[[], dict[str, Any]], *, confined: bool = False) -> d
             os.close(reading)
             _, status = os.waitpid(child, 0)
     if data:
-        answer: dict[str, Any] = msgspec.json.decode(data)
-        return answer
+        return dict(msgspec.json.decode(data))
     return {"error": f"the child ended with signal {status & 127}" if status & 127 else "the child took too long"}
 
 
@@ -380,13 +379,11 @@ def _own_positions() -> None:
     for link in list(folder.iterdir()) if folder.is_dir() else ():
         number = int(link.name)
         with contextlib.suppress(OSError):  # the listing's own, and what may not be opened again
-            if not stat.S_ISREG(os.fstat(number).st_mode):
-                continue
-            mode = fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_ACCMODE | os.O_APPEND)
-            anew = os.open(link, mode)
-            os.lseek(anew, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
-            os.dup2(anew, number)
-            os.close(anew)
+            if stat.S_ISREG(os.fstat(number).st_mode):
+                anew = os.open(link, fcntl.fcntl(number, fcntl.F_GETFL) & (os.O_ACCMODE | os.O_APPEND))
+                os.lseek(anew, os.lseek(number, 0, os.SEEK_CUR), os.SEEK_SET)
+                os.dup2(anew, number)
+                os.close(anew)
 
 
 def _read(reading: int, child: int) -> bytes:
