@@ -17,6 +17,7 @@ import paddle
 from ... import call_stack
 from ...session import Session
 from ...step.host_memory import HostMemory
+from .. import patch
 from ..environment import DownloadNeeded
 from ..patch import Patch
 
@@ -250,8 +251,9 @@ def _is_of_paddle(transform: Any) -> bool:
 def _given(session: Session, original: Callable[..., Any], self: Any, index: Any) -> Any:
     """A sample, and whether the program is handed it."""
     sample = original(self, index)
-    if call_stack.of_program() is not None:
-        session.of(Contents).are_seen = True
+    asks = call_stack.caller((__file__, patch.__file__))
+    if asks is not None and not asks.f_code.co_filename.startswith((call_stack.PADDLE, call_stack.TRACER)):
+        session.of(Contents).are_seen = True  # no loader of Paddle's or of the trace
     return sample
 
 

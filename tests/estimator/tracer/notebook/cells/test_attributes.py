@@ -47,6 +47,7 @@ NEAR = {
     "an axis": ("net = nn.Sequential(nn.Flatten(5), nn.Linear(784, 10))\n", "", "", "start_axis"),
     "Paddle's split": (NET + "paddle.io.random_split(data, [50000, 5000])\n", "", "", "Sum of input lengths"),
     "their own place": (NET + "print([1, 2][2])\n", "", "", "list index out of range"),
+    "more names than a batch has": (NET, "", "", "not enough values to unpack"),
     "their own check": (NET + "assert len(data) % 7 == 0, 'no week'\n", "", "", "no week"),
 }
 """Refused of data whose shapes and count are published."""
@@ -70,6 +71,8 @@ def traced(run_child):
         name: STANDS_IN + code + LOOP.format(options=options, more=more)
         for name, (code, options, more, _) in NEAR.items()
     }
+    names = "more names than a batch has"
+    programs[names] = programs[names].replace("for x, y in paddle", "for i, x, y in paddle")
     programs |= {name: STANDS_IN + code + loop for name, code in UNSURE.items()}
     programs["filled"] = SIZES + NET + loop
     return run_child("trace", programs)
