@@ -25,6 +25,7 @@ _NONE = ("package.json", "package-lock.json", "tsconfig.json", "pyproject.toml",
 _STARTED = r"python[\d.]*[ \t]+(?:\S*/)?"
 """Before a script's name where Python runs it."""
 _MOST_FILES, _LARGEST, _MOST = 40, 200_000, 6
+_MOST_ABOVE = 4
 
 
 def arguments(name: str, parser: ArgumentParser | None) -> list[tuple[Any, str]]:
@@ -146,7 +147,8 @@ def _commands(script: str, before: str = r"(?:^|[\s/`])") -> Iterator[list[str]]
 
 
 def _texts() -> Iterator[str]:
-    folders = dict.fromkeys((Path.cwd(), Path(sys.argv[0]).resolve().parent))
+    program = Path(sys.argv[0]).resolve().parent
+    folders = dict.fromkeys((Path.cwd(), program, *_above(program)))
     files = dict.fromkeys(file for folder in folders for one in _DOCUMENTS for file in sorted(folder.glob(one)))
     for file in list(files)[:_MOST_FILES]:
         with suppress(OSError):
@@ -160,3 +162,12 @@ def _configurations() -> Iterator[Path]:
     for pattern in ("*", "*/*", "*/*/*"):
         found = [one for one in sorted(here.glob(pattern)) if one.suffix in _CONFIGURATIONS and one.name not in _NONE]
         yield from (one.relative_to(here) for one in found[:_MOST] if not one.name.startswith("."))
+
+
+def _above(folder: Path) -> Iterator[Path]:
+    """The folders above one up to that of its repository, which says in its README how each of its programs is run;
+    none where it is in no repository."""
+    above = list(folder.parents)[:_MOST_ABOVE]
+    with suppress(OSError):
+        tops = [number for number, one in enumerate([folder, *above]) if (one / ".git").exists()]
+        yield from above[: tops[0]] if tops else ()

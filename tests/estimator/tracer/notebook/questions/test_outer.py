@@ -217,6 +217,19 @@ def test_documents_give_variables_of_the_environment(tmp_path, monkeypatch):
     assert (documented.places(1), documented.places(2)) == ([("rows.csv", "documented")], [("48", "documented")])
 
 
+def test_documents_of_the_repository_speak_of_programs_below(tmp_path, monkeypatch):
+    """`python3 src/train.py config/train.ini` stands in the README of the whole."""
+    documented = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.documented")
+    program = tmp_path / "recognizer" / "src" / "train.py"
+    program.parent.mkdir(parents=True)
+    (tmp_path / "README.md").write_text("`python3 src/train.py config/train.ini`\n")
+    monkeypatch.chdir(program.parent)
+    monkeypatch.setattr("sys.argv", [str(program)])
+    assert documented.places(1) == [], "what lies above need not be of the same program"
+    (tmp_path / ".git").mkdir()
+    assert documented.places(1) == [("config/train.ini", "documented")]
+
+
 class Watched:
     """Counts how often it is asked what it is."""
 
