@@ -104,6 +104,9 @@ class Loaders:
     """The error that would end the thread that reads for a loader without workers: Paddle prints it, and whoever asked
     for the batch waits for good."""
 
+    fitting: set[str] = field(default_factory=set)
+    """Names of loaders whose own batches are as large as the answer for them."""
+
     late: tuple[int, int, BaseException] | None = None
     """Cell and line of a loop over a loader whose last samples are not there, and what its data set raises for them."""
 
@@ -119,7 +122,11 @@ class Loaders:
         data = session.of(AbsentData)
         name = data.loaders.get(id(loader), ("",))[0]
         is_answered = text is not None and name and data.description(name) is not None
-        if text is not None and is_answered and self.batch_size is None and size_of(text) != own:
+        if text is None or not is_answered or self.batch_size is not None:
+            return
+        if size_of(text) == own:
+            self.fitting.add(name)
+        elif name not in self.fitting:  # else one of an evaluation, which is called the same
             session.note("batch_of_another_size", name=name, answered=size_of(text), own=own)
 
     def described_size(self, text: str) -> int:

@@ -123,6 +123,23 @@ def test_what_passes_itself_off_as_something_that_is_gone_is_no_model():
     assert all(type(one) is not weakref.ProxyType for one in Models(Ledger()).outer)
 
 
+@pytest.mark.parametrize(("sizes", "told"), [((32, 40), []), ((40,), [40])])
+def test_a_batch_that_fits_the_training_is_not_compared_with_an_evaluations(sizes, told):
+    """Both loaders are made in functions, and are called the same: the job was told to take 40 samples a step."""
+    from types import SimpleNamespace
+
+    from jupyter_paddle_gpu.estimator.tracer.patches.data.loaders import Loaders
+
+    made = [SimpleNamespace(batch_size=one) for one in sizes]
+    said = []
+    data = SimpleNamespace(loaders={id(one): ("loader",) for one in made}, description=lambda name: "float32[32,6]")
+    session = SimpleNamespace(of=lambda kind: data, note=lambda code, **params: said.append(params["own"]))
+    loaders = Loaders()
+    for one in made:
+        loaders.take_size(session, one, 32, "float32[32,6]")
+    assert said == told
+
+
 def test_ids_that_the_program_makes_one_hot_are_suggested(traced):
     """A recurrent layer takes them so; how many stand in a row is what a call in the cells gives by name."""
     (asked,) = traced["steps"]["questions"]
