@@ -71,8 +71,8 @@ _OF_ANSWERS = frozenset(
 
 
 def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple[Message, ...]:
-    """Which questions are open, and what the job will do about each; where there is a figure, which answers nothing
-    takes, or no job; empty where there is no estimate.
+    """Which questions are open, and what the job will do about each; which answers nothing takes, or no job; empty
+    where there is no estimate.
 
     Args:
         limits: what the job gets of the machine.
@@ -84,9 +84,12 @@ def unanswered(estimate: Estimate | None, limits: Limits | None = None) -> tuple
     if estimate is not None and estimate.status == "unsupported":
         reason = next((note for note in estimate.notes if note.code == "unsupported"), None)
         return () if reason is None else (msgspec.structs.replace(_NO_FIGURE, params={"why": reason}),)
-    if estimate is None or estimate.status != "needs_input":
-        return () if estimate is None else tuple(note for note in estimate.notes if note.code in _OF_ANSWERS)
-    said = tuple(_by_kind(estimate.questions))
+    if estimate is None:
+        return ()
+    of_answers = tuple(note for note in estimate.notes if note.code in _OF_ANSWERS)
+    if estimate.status != "needs_input":
+        return of_answers
+    said = (*_by_kind(estimate.questions), *of_answers)
     return tuple(map(of_script, said)) if estimate.is_script else said
 
 

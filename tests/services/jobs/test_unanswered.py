@@ -31,6 +31,9 @@ def test_an_answer_that_nothing_takes_is_told_of_before_the_job_runs():
     untaken = Message(code="answers_untaken_alone", text="Nothing takes {names}.", params={"names": "hiden"})
     found = Estimate(status="ok", evidence="trace", notes=(untaken, Message(code="few_steps", text="Few.")))
     assert unanswered(found) == (untaken,)
+    asked = Question(name="hidden", why=untaken, where=Place(cell=0, line=2))
+    found = Estimate(status="needs_input", evidence="trace", questions=(asked,), notes=(untaken,))
+    assert [one.code for one in unanswered(found)] == ["open_value", "answers_untaken_alone"]
 
 
 def test_a_value_that_stands_in_an_absent_file_is_no_second_warning():

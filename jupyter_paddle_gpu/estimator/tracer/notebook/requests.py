@@ -67,7 +67,9 @@ def _trace(request: dict[str, Any]) -> dict[str, Any]:
         result["stop"] = found["stop"] if found == again.get("behind") or found["stop"] == again.get("stop") else None
     result = draws.certain(result, lambda: _code(request), lambda number: _traced({**request, "draw": number}, asked))
     _by_answers(result, request)
-    untaken = note(request.get("answers") or {}, asked) if result["status"] == "ok" else None
+    is_told = result["status"] == "ok" or (result["status"] == "needs_input" and bool(result["questions"]))
+    open_still = result["questions"] if result["status"] == "needs_input" else ()
+    untaken = note(request.get("answers") or {}, asked, open_still) if is_told else None
     return result if untaken is None else {**result, "notes": [*result["notes"], untaken]}
 
 

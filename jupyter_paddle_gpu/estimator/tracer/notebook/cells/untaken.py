@@ -1,7 +1,8 @@
 """Answers that nothing takes: a misspelt name would otherwise be accepted, and change nothing.
 
 An answer counts as taken where a cell, or what it runs and imports, has its name where an answer may stand, or where
-anything that runs asks for it: made-up data by the name of its part, a module by an environment variable.
+anything that runs asks for it: made-up data by the name of its part, a module by an environment variable. While a
+question is open, the program has not come to all that would ask: what may be asked for behind it is not told of.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ...patches.processes.command_lines import destination
+from ...patches.processes.command_lines import SUBCOMMAND, destination
 from ..outside.answers import environment_names
 from ..questions import paths
 from ..syntax import nodes
@@ -70,12 +71,20 @@ class Given(dict[str, Any]):
         return super().values()
 
 
-def note(answers: dict[str, Any], asked: Asked) -> dict[str, Any] | None:
-    """What is told of answers that nothing takes; None where each is taken."""
+def note(answers: dict[str, Any], asked: Asked, questions: Iterable[dict[str, Any]] = ()) -> dict[str, Any] | None:
+    """What is told of answers that nothing takes; None where each is taken.
+
+    Args:
+        questions: that are open.
+    """
     if not answers:
         return None
-    taken, nameable = asked.names | _read_names(asked.sources), _nameable(asked.sources)
+    open_still = dict.fromkeys(one["name"] for one in questions if one["name"])
+    taken, nameable = asked.names | _read_names(asked.sources), {**open_still, **_nameable(asked.sources)}
     left = [name for name in answers if name not in taken and name not in nameable]
+    if open_still:
+        later = _parameters(asked.sources)
+        left = [one for one in left if one not in later and not (set(_heads(one)) & (taken | later))]
     if not left:
         return None
     names = ", ".join(left)
@@ -106,6 +115,18 @@ def _read_names(sources: Iterable[str]) -> set[str]:
                 case ast.Constant(value=str(text)):  # a path, an environment variable, an argument of a parser
                     found |= {text, paths.path_name(text), destination(text)}
     return bound | (found - parameters)
+
+
+def _parameters(sources: Iterable[str]) -> set[str]:
+    """What functions of the code take: libraries make options of them (`def main(width: int)`), and a subcommand."""
+    return {node.arg for source in sources for node in nodes(source) if isinstance(node, ast.arg)} | {SUBCOMMAND}
+
+
+def _heads(name: str) -> Iterator[str]:
+    """What a part of data may be one of (`config_model_width`: `config`), or a subcommand the last word of."""
+    words = name.split("_")
+    yield from ("_".join(words[:number]) for number in range(1, len(words)))
+    yield words[-1] if words[-1] == SUBCOMMAND else ""
 
 
 def _nameable(sources: Iterable[str]) -> dict[str, None]:

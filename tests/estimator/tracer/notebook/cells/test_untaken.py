@@ -92,6 +92,21 @@ UNTAKEN = {
         CONFIG + STEPS, {"cfg_hidden": 5, "cfg_batch": 3, "cfg_other": 4}, ["answers_untaken_alone", "cfg_other"],
     ),
 }  # fmt: skip
+ASKS = """
+import argparse
+def main(width):
+    config = json.load(open('/absent/c.json'))
+    train(config['depth'], width)
+p = argparse.ArgumentParser()
+p.add_argument('--hidden', type=int, required=True)
+HIDDEN, BATCH = p.parse_args([]).hidden, 2
+"""
+OPEN = {
+    "misspelt": ({"hiden": 3}, [["answers_misspelt", "hiden", "hidden"]]),
+    "another name": ({"nothere": 3}, [["answers_untaken", "nothere", "hidden"]]),
+    "of what comes behind": ({"width": 3, "config_depth": 2, "c_json": "c.json", "subcommand": "fit"}, []),
+}
+"""What is told beside an open question."""
 CHILD = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -113,6 +128,7 @@ def traced(run_code, tmp_path_factory):
     (folder / "reads.py").write_text(text)
     (folder / "options.py").write_text(OPTIONS)
     cases = [*((f"taken {name}", *case) for name, case in TAKEN.items()), *((n, *c[:2]) for n, c in UNTAKEN.items())]
+    cases += [(f"open {name}", ASKS + STEPS, answers) for name, (answers, _) in OPEN.items()]
     return run_code(CHILD, [(n, HEAD + s.replace("FOLDER", repr(str(folder))), answers) for n, s, answers in cases])
 
 
@@ -124,3 +140,8 @@ def test_what_is_taken_is_not_told_of(traced, name):
 @pytest.mark.parametrize("name", UNTAKEN)
 def test_what_nothing_takes_is_told_of(traced, name):
     assert traced[name] == {"status": "ok", "notes": [UNTAKEN[name][2]]}
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_what_nothing_takes_is_told_of_beside_an_open_question(traced, name):
+    assert traced[f"open {name}"] == {"status": "needs_input", "notes": OPEN[name][1]}
