@@ -18,8 +18,8 @@ _BY_TEXT = re.compile(
 """What finds a method by a text, or calls any (`fire.Fire(Model)`)."""
 _REGISTERS = frozenset(("automain", "callback", "command", "group", "main", "subcommand"))
 """Decorators with which libraries of command lines take a function that nothing names (`@app.command()`)."""
-_OF_ALL = re.compile(r"\bFire\(\s*\)")
-"""What makes a command of each function."""
+_OF_ALL = re.compile(r"\bFire\(\s*\)|(?<![.\w])((globals|locals|vars)\(\s*\)\s*\[\s*[^\s\"']|eval\(\s*[^\s\"'])")
+"""What may call each function: by what a person types (`globals()[sys.argv[1]]()`), or as a command of its own."""
 _BY_CUSTOM = frozenset(("fit", "run", "forward"))
 """Methods that others call of whatever has them (`GridSearchCV(Net())`)."""
 

@@ -1,4 +1,5 @@
-"""Where Python and numpy would forget that a number is not known: `float(x)` in a notebook, numpy's sums of a list."""
+"""Where Python and numpy would forget that a number is not known: `float(x)` in a notebook, `int(config["width"])` of a
+file that is not here, numpy's sums of a list."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from . import made_up, variants
+from . import asking, made_up, variants
 from .arithmetic import Arithmetic
 from .tensor_values import is_known
 from .unknowns import PLAIN, UnknownFloat, is_unknown, plain, unknown
 
 FLOAT = "__float_of__"
 """The name under which a notebook's cells find `float_of`."""
+INT = "__int_of__"
+"""That of `int_of`."""
 LISTED = ("mean", "sum", "average", "median", "min", "max", "std", "array", "asarray", "stack")
 """Functions of numpy that take a list of numbers."""
 
@@ -25,15 +28,29 @@ def float_of(*args: Any) -> float:
     return UnknownFloat(found) if is_unknown(given) or (is_other and not is_known(given)) else found
 
 
-class Floats(ast.NodeTransformer):
-    """Lets `float(x)` of a notebook keep that a number is not known."""
+def int_of(given: Any) -> Any:
+    """`int(...)` in the user's code: what a file of settings holds that is not here stays what it is, so that it is
+    asked for where it is needed, by its own name."""
+    is_open = isinstance(given, Arithmetic) and variants.present() is None and asking.is_setting(given)
+    return given if is_open and given._answer() is None else int(given)
+
+
+_OURS = {"float": FLOAT, "int": INT}
+
+
+class Conversions(ast.NodeTransformer):
+    """Lets `float(x)` and `int(x)` of a notebook keep that a number is not known."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`float(x)` as `__float_of__(x)`."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1 and not node.keywords:
-            node.func = ast.copy_location(ast.Name(FLOAT, ast.Load()), node.func)
+        if isinstance(node.func, ast.Name) and node.func.id in _OURS and len(node.args) == 1 and not node.keywords:
+            node.func = ast.copy_location(ast.Name(_OURS[node.func.id], ast.Load()), node.func)
         return node
+
+
+NAMES: dict[str, Any] = {FLOAT: float_of, INT: int_of}
+"""What a namespace holds of it."""
 
 
 def of_list(session: Any, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -153,7 +153,12 @@ def code_of(source: str, path: str, answers: Mapping[str, Any]) -> CodeType:
 @lru_cache(maxsize=32)
 def _compiled(source: str, name: str, answers: tuple[tuple[str, Any], ...]) -> CodeType:
     tree: Any = ast.parse(source, name)
-    rewriting = (*within.rewriting(Sites([], {name: source})), Answers(dict(answers)), conversions.Floats(), Imports())
+    rewriting = (
+        *within.rewriting(Sites([], {name: source})),
+        Answers(dict(answers)),
+        conversions.Conversions(),
+        Imports(),
+    )
     for one in rewriting:
         tree = one.visit(tree)
     code: CodeType = compile(ast.fix_missing_locations(tree), name, "exec", dont_inherit=True)

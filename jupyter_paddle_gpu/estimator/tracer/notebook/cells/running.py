@@ -54,7 +54,7 @@ from .untaken import Asked, Given
 
 _ROUNDS = 8
 """Of a loop, after which a statement that was passed by in each of them is passed by without a look at its error."""
-_WORDS = {conversions.Floats: "float", absent_modules.Imports: "import"}
+_WORDS = {conversions.Conversions: "t(", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
 
 
@@ -110,7 +110,12 @@ class CellRun:
         own = outside.argument_names(known) if self._plain else ()
         given = outside.OutsideAnswers(Given(self._plain, self._asked))
         told = (Answers(self._plain, own), given, paths.Paths(self._plain))
-        self.rewriting = (*(told if self._plain else ()), conversions.Floats(), absent_modules.Imports(), *rewriting)
+        self.rewriting = (
+            *(told if self._plain else ()),
+            conversions.Conversions(),
+            absent_modules.Imports(),
+            *rewriting,
+        )
         self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), *self.rewriting)
@@ -255,7 +260,7 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        found = {LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, conversions.FLOAT: conversions.float_of}
+        found = {LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, **conversions.NAMES}
         data = {
             late_rounds.LATE: late_rounds.late,
             late_rounds.COUNT: late_rounds.count,

@@ -17,6 +17,8 @@ from .batch_words import alone, speaks_of_batch, words
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
+_DECLARES = re.compile(r"add_argument|option|argument|(DEFINE_\w+)")
+"""Calls that say of an argument of a command line what it is: those of argparse, click and absl."""
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
 _SHAPED = frozenset(
     ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
@@ -329,19 +331,29 @@ def _assigned(how: str, target: ast.expr, value: ast.expr) -> Iterator[tuple[str
 def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
     names = [argument.arg for argument in (*node.posonlyargs, *node.args)]
     for name, value in zip(names[len(names) - len(node.defaults) :], node.defaults, strict=True):
-        yield "default", name, value
+        yield "default", name, _given_by(value)
     for argument, default in zip(node.kwonlyargs, node.kw_defaults, strict=True):
         if default is not None:
-            yield "default", argument.arg, default
+            yield "default", argument.arg, _given_by(default)
+
+
+def _given_by(default: ast.expr) -> ast.expr:
+    """What an option is by default that stands for a parameter's default: `batch: int = typer.Option(32)`."""
+    match default:
+        case ast.Call(func=func, args=args, keywords=words) if _last(func) in {"Option", "Argument"}:
+            named = [word.value for word in words if word.arg == "default"]
+            return next(iter([*named, *args]), default)
+    return default
 
 
 def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
     called, given = _last(node.func), node.args
-    if called == "add_argument":
-        flags = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        for word in node.keywords:
-            if word.arg == "default" and flags:
-                yield "parser", re.sub(r"\W", "_", flags[-1].lstrip("-")), word.value
+    if (declared := _DECLARES.fullmatch(called)) is not None:
+        is_absl = declared[1] is not None  # a name, a default, a help
+        flags = [text for one in node.args[: 1 if is_absl else None] if (text := _text(one))]
+        for value in [*node.args[1 : 2 * is_absl], *(word.value for word in node.keywords if word.arg == "default")]:
+            if flags:
+                yield "parser", re.sub(r"\W", "_", max(flags, key=len).lstrip("-")), value
         return
     for word in node.keywords:
         yield "argument", word.arg or "", word.value

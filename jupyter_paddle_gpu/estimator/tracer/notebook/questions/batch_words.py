@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
 _WORDED = re.compile(rb"""([A-Za-z_][\w.-]*)["']?\s*[:=,\s]\s*["']?(\d+)(?![\w.])""")
-_TAKES = frozenset(("int", "str", "float", "max", "min", "field", "Field", "get", "getenv", "pop", "setdefault"))
+_DEFAULT = re.compile(rb"--([A-Za-z][\w-]*)[^\n]*\[default:\s*(\d+)\]")
+"""What a usage says of an option (docopt): `--batch=<n>  samples of a step [default: 32]`."""
+_TAKES = frozenset(
+    ("int", "str", "float", "max", "min", "field", "Field", "get", "getenv", "pop", "setdefault", "Option", "Argument")
+)
 """Calls that give a number on which they are handed."""
 
 
@@ -114,7 +118,8 @@ def _in_text(node: ast.Constant, lines: list[bytes], size: int) -> Iterator[Word
         begin = node.col_offset if number == node.lineno else 0
         end = node.end_col_offset if number == node.end_lineno else None
         line = lines[number - 1]
-        for one in _WORDED.finditer(line, begin, len(line) if end is None else end):
+        end = len(line) if end is None else end
+        for one in (*_WORDED.finditer(line, begin, end), *_DEFAULT.finditer(line, begin, end)):
             if int(one[2]) == size and speaks_of_batch(one[1].decode()):
                 yield Word(one[1].decode(), number, *one.span(2))
 

@@ -69,7 +69,7 @@ def in_place_of(path: str, parser: ArgumentParser | None) -> tuple[str, list[tup
         for value, source in sorted(
             given, key=lambda one: (one[1] != DOCUMENTED, Path(str(one[0])).name != Path(path).name)
         ):
-            if isinstance(value, str) and _is_there(value):
+            if isinstance(value, str) and _is_there(value) and (source != NEAR or _form(value) == _form(path)):
                 found.setdefault(value, source)
     return (name, list(found.items())) if found else None
 
@@ -80,6 +80,10 @@ def variables(name: str) -> list[tuple[str, str]]:
         set_to = re.compile(rf"""(?<![\w-]){re.escape(name)}=["']?([^\s"'`;|&]+)""")
         given = [value for text in _texts() for value in set_to.findall(text) if _is_plain(value)]
     return [(value, DOCUMENTED) for value in dict.fromkeys(given)][:_MOST]
+
+
+def _form(path: str) -> str:
+    return Path(path).suffix.lower().replace("yaml", "yml")
 
 
 def _is_same(default: Any, path: str) -> bool:

@@ -31,6 +31,7 @@ _PATH = re.compile(r"(?i)(^|_)(dir|path|root|folder|file|dataset|data|csv)s?(_|$
 _PLACE = "data"
 _HELD = re.compile(r"(?:\be\.?g\.?,?|\bsuch as|\bfor example:?|\bdefault(?:s to)?:?)\s*[\"'`(]?([A-Za-z][\w./-]*\w)")
 """An example in the help of an argument: `the city (e.g. Shenzhen)`."""
+_HOLD_ALL = frozenset(("globals", "locals", "vars"))
 _CONVERTS = frozenset(("int", "float"))
 _MOST = 6
 
@@ -66,6 +67,13 @@ def words(sources: Iterable[str]) -> list[Candidate]:
         taken += [one.name, *([f"{one.name} {options}", options] if options else [])]
     known = documented.lines()
     return [*known, *((line, CODE) for line in dict.fromkeys([*used, *taken]))][: 2 * _MOST + len(known)]
+
+
+def _functions(whole: Iterable[ast.AST]) -> list[str]:
+    """What functions of the code are called that need nothing, those first that sound like a training."""
+    made = [one for one in whole if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")]
+    names = dict.fromkeys(one.name for one in made if not list(_options(one)))
+    return sorted(names, key=lambda one: not TRAINS.search(one))
 
 
 def _options(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
@@ -107,8 +115,11 @@ def places(place: int, sources: Iterable[str]) -> list[Candidate]:
     what the name says that the code gives it."""
     whole = [node for source in sources for node in nodes(source)]
     name, number = "", ""
+    called: list[str] = []
     for node in whole:
         match node:
+            case ast.Subscript(value=ast.Call(func=ast.Name(id=names)), slice=index) if names in _HOLD_ALL:
+                called += _functions(whole) if _is_read_at(place, index) else []
             case ast.Assign(targets=[ast.Name(id=own)], value=value) if _is_read_at(place, value):
                 name, number = own, _converted(ast.unparse(value))
             case ast.Assign(targets=[ast.Tuple(elts=names)], value=value):
@@ -116,12 +127,12 @@ def places(place: int, sources: Iterable[str]) -> list[Candidate]:
                 is_whole = ast.unparse(value) in {"sys.argv", "sys.argv[1:]", "argv", "argv[1:]"}
                 if is_whole and at < len(names) and isinstance(names[at], ast.Name):
                     name = name_of(names[at])
-            case ast.Call(func=ast.Name(id=called), args=[*given]) if called not in _CONVERTS:
+            case ast.Call(func=ast.Name(id=function), args=[*given]) if function not in _CONVERTS:
                 for at, one in enumerate(given):
                     if _is_read_at(place, one):
-                        name, number = name or _parameter(called, at, whole), number or _converted(ast.unparse(one))
+                        name, number = name or _parameter(function, at, whole), number or _converted(ast.unparse(one))
     number = number or next(filter(None, map(partial(_made_of, name), whole)), "")
-    said = [(value, CODE) for value in by_code(name, sources)] if name else []
+    said = [(value, CODE) for value in (*called, *(by_code(name, sources) if name else ()))]
     return _texts([*documented.places(place), *said, (_neutral(name or str(place), number), ANY)])
 
 

@@ -13,8 +13,9 @@ from ... import own_faults
 from ...patience import Patience
 from ..trainings import LEARNS_NOTHING
 from .candidates import Candidate
-from .documented import DOCUMENTED
+from .documented import CODE, DOCUMENTED, NEAR
 from .numbers import ASSUMED, LAYER, PRINTED
+from .outer import ANY
 from .suggestions import HELD
 
 PATIENCE = Patience(150_000, 12.0)
@@ -88,7 +89,7 @@ def _suggested(
             is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
             goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
             cuts += (is_cut := _cuts(question, found))
-            goes_on = goes_on and not is_cut and not _is_unfit(question, source, found)
+            goes_on = goes_on and not is_cut and not _is_unfit(question, answer, source, found)
             if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
                 last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
                 held = answer, source, found
@@ -283,9 +284,13 @@ def _cuts(question: Result, result: Result) -> bool:
     return question["why"] == "tensor_unseen" and any(note["code"] in LEARNS_NOTHING for note in result["notes"])
 
 
-def _is_unfit(question: Result, source: str, result: Result) -> bool:
-    """Whether words of a command line are made up, and none that the program takes: it stops with them."""
-    return question["why"] == "words_missing" and source != DOCUMENTED and result["status"] == "would_stop"
+def _is_unfit(question: Result, answer: Any, source: str, result: Result) -> bool:
+    """Whether the program stops with what was made up, and says that it is for it: for words of a command line, for a
+    file that only lies near, for a text or number that it names (`KeyError: 'data'`)."""
+    if result["status"] != "would_stop" or source == DOCUMENTED:
+        return False
+    is_named = source in {CODE, ANY} and question["kind"] != "batch" and repr(answer) in result["stop"]["error"]
+    return question["why"] == "words_missing" or source == NEAR or is_named
 
 
 def _rank(result: Result, source: str) -> float:

@@ -61,9 +61,32 @@ WORDED = {
     "what a function returns": "def sized():\n    return 8\nrows = sized()\n",
 }
 """How a program may come to its batch that no name of it is bound to as a number."""
+LIBRARIES = {
+    "an option of click": "import click\n@click.command()\n@click.option('--rate', default=3)\n"
+    "@click.option('-n', default=8)\ndef given(rate, n):\n    return n\nother = 8\n"
+    "rows = given([], standalone_mode=False)\n",
+    "a flag of absl": "from absl import flags\nflags.DEFINE_integer('num_samples', 8, 'of a step')\nother = 8\n"
+    "rows = flags.FLAGS(['train.py']) and flags.FLAGS.num_samples\nflags.FLAGS.remove_flag_values(['num_samples'])\n",
+    "a usage": '"""Usage: train.py\n\n  --rate=<r>  [default: 3]\n  --batch=<n>  of a step [default: 8]\n"""\n'
+    "import re\nother = 8\nrows = int(re.findall(r'--batch.*: (.*)]', __doc__)[0])\n",
+}
+"""What a command line is by default, beside another number of that size."""
+WORDED |= {"a default of typer's": "class typer:\n    Option = staticmethod(lambda default, *_, **__: default)\n"
+           "def given(batch: int = typer.Option(8, '--batch')):\n    return batch\nrows = given()\n"}  # fmt: skip
+SOURCES |= {how: text + NET + LOOP.format(rows="rows") for how, text in LIBRARIES.items()}
 SOURCES |= {how: NET + text + LOOP.format(rows="rows") for how, text in WORDED.items()}
 HOW = {"drawn": "argument", "drawn by Python": "literal"} | dict.fromkeys(WORDED, "field")
 HOW |= {"what a function returns": "literal", "a dataclass by place": "argument", "a part of a function": "argument"}
+HOW |= {
+    "an option of click": "parser",
+    "a flag of absl": "parser",
+    "a usage": "field",
+    "a default of typer's": "default",
+}
+
+
+def _edited(source):
+    return source.replace("other = 8", "other = 9").replace("8", "2")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +96,7 @@ def asked(run_child):
 
 @pytest.fixture(scope="module")
 def edited(run_child):
-    return run_child("trace", {name: source.replace("8", "2") for name, source in SOURCES.items()})
+    return run_child("trace", {name: _edited(source) for name, source in SOURCES.items()})
 
 
 @pytest.mark.parametrize("how", SOURCES)
