@@ -21,6 +21,8 @@ from .search import SearchFailedError, largest_batch
 
 FURTHER = 4
 """Times the batch at which the step is traced beside it, so that what lies between is no guess."""
+FEWER = 8
+"""Samples by which a batch is taken back that the cells do not have as it was sought, one by one."""
 LONGER = 300
 """Seconds that are proposed where the usual ones were too few."""
 
@@ -88,7 +90,18 @@ class Details:
             return peak.high if peak else None
 
         found = largest_batch(high, limit, known=known if summed == 1 else None, between=expected(traces, of))
+        found = found and self._as_run(found, limit, change, summed)
         return None if found is None else min(found * summed + summed - 1, LARGEST_BATCH)
+
+    def _as_run(self, found: int, limit: int, change: Mapping[str, Any], summed: int) -> int:
+        """What is left of a batch when the cells have it, as a job's do: a shorter last batch may be laid out beside
+        more, and the step of whoever takes the advice is to fit. The search asks for steps of the size alone.
+        """
+        for batch in range(found, max(0, found - FEWER), -1):
+            _, peak = self._asked({**change, "batch_size": batch * summed})
+            if peak is None or peak.high <= limit:
+                return batch
+        return found
 
     def _largest(self, limit: int, change: Mapping[str, Any], known: dict[int, int] | None = None) -> int | None:
         """The same, once for all changes that differ by their batch alone; None where it cannot be found."""

@@ -1,6 +1,7 @@
 """Remedies and the largest batch on real traces, the edge verified by estimates of its neighbours."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from jupyter_paddle_gpu.domain.errors import PaddleGpuError
 from jupyter_paddle_gpu.domain.estimates import DeviceTerms, Estimate
 from jupyter_paddle_gpu.domain.notebooks import CodeCell, Fact, NotebookFacts
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
+from jupyter_paddle_gpu.estimator.advice.details import Details
 from jupyter_paddle_gpu.estimator.advice.remedies import remedies
 from jupyter_paddle_gpu.estimator.memory.calibration import Key
 from jupyter_paddle_gpu.estimator.service import EstimateService, EstimateSettings
@@ -99,6 +101,21 @@ def test_smaller_images_come_last_where_the_model_takes_them(service, tmp_path):
     again = service.estimate(notebook, tmp_path, EstimateRequest(image_size=24, target="cpu"))
     assert again.peak_bytes == last.peak_bytes and again.image_size == (24, 24)
     assert "image_size" not in {remedy.change for remedy in flat.remedies}
+
+
+class _LastBatch:
+    """Steps of 10 bytes a sample; in the cells themselves a shorter last batch takes 15 more."""
+
+    def trace(self, request, told=()):
+        self.more = 0 if "batch_size" in told else 15
+
+    def peak(self, trace, request):
+        return SimpleNamespace(high=request.batch_size * 10 + self.more)
+
+
+@pytest.mark.parametrize(("limit", "largest"), [(1000, 98), (1009, 99), (10_000, 998)])
+def test_the_largest_batch_fits_as_a_job_runs_it(limit, largest):
+    assert Details(EstimateRequest(), _LastBatch(), 60.0).largest_batch(limit, {}) == largest
 
 
 def test_other_data_comes_last_whatever_it_saves():
