@@ -6,6 +6,12 @@ from ..domain.messages import Message
 
 BATCHES = (
     Message(
+        code="no_batch",
+        text="A loader gives no batch at all{place}: its data set has {samples} samples, fewer than the {batch} of a "
+        "batch, and `drop_last` leaves those out. In the job its loop does nothing; the figure is of a batch of all.",
+        hint="Choose a batch size that the data fills, or let `drop_last` be false.",
+    ),
+    Message(
         code="sizes_drawn",
         text="The size of a batch is drawn at random; the figure is that of the largest.",
     ),

@@ -58,6 +58,8 @@ describe('what was measured', () => {
     cuda_version: null,
     failure: null,
     statistics: null,
+    program_cell: null,
+    program_status: null,
     notes: []
   };
   const said = (more: object, device_ids: string[] = []) => {

@@ -88,7 +88,7 @@ _OF_NUMBERS = tuple(
 
 def is_of_constants(problem: BaseException) -> bool:
     """Whether Paddle's own code refuses a call that the program gives nothing but constants, in the call itself or
-    under a name (`HEADS = 3`)."""
+    under a name (`HEADS = 3`), or one of its constants by that word (`reduction="avg"`)."""
     *_, (innermost, _) = traceback.walk_tb(problem.__traceback__)
     frames, is_of_numbers = _frames(problem), innermost.f_code.co_filename.startswith(_OF_NUMBERS)
     if not isinstance(problem, (TypeError, ValueError, AssertionError)) or not frames or not is_of_numbers:
@@ -100,7 +100,7 @@ def is_of_constants(problem: BaseException) -> bool:
     given = [part for one in here for part in (*one.args, *(word.value for word in one.keywords))]
     parts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.expr)]
     is_known = bool(parts) and all(isinstance(one, _CONSTANT) for one in parts)
-    return (is_known and len(here) == 1) or _stands_in_code(problem, frame)
+    return (is_known and len(here) == 1) or _stands_in_code(problem, frame) or _is_quoted(problem, innermost)
 
 
 _CONSTANT = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp)
@@ -119,6 +119,23 @@ def _stands_in_code(problem: BaseException, caller: FrameType) -> bool:
     constants = {_kind(node.value) for node in nodes if isinstance(node, ast.Constant)}
     constants |= {_kind(value) for value in _defaults(called[0])}
     return all(_is_among(constants, values[name]) for name in asked)
+
+
+def _is_quoted(problem: BaseException, refusing: FrameType) -> bool:
+    """Whether Paddle names a word that its function was given, and that is a constant of the program's code."""
+    session, said = current(), set(_WORD.findall(str(problem)))
+    given = {value for value in refusing.f_locals.values() if isinstance(value, str) and value in said}
+    nodes = ast.walk(parsed(session.of(AbsentData).code if session is not None else ""))
+    given &= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return bool(given - {row.default for row in _parameters(refusing) if isinstance(row.default, str)})
+
+
+_WORD = re.compile(r"\w{2,}")
+
+
+def _parameters(frame: FrameType) -> tuple[inspect.Parameter, ...]:
+    found = frame.f_globals.get(frame.f_code.co_name)
+    return tuple(inspect.signature(found).parameters.values()) if inspect.isfunction(found) else ()
 
 
 def _is_among(constants: set[tuple[type, Any]], value: Any) -> bool:

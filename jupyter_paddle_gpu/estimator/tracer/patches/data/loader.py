@@ -327,9 +327,13 @@ def _size_and_count(loaders: Loaders, loader: Any) -> tuple[int, int]:
         sampler = None
     if not size:
         return 0, min(total if sampler is None else len(sampler), EPOCH)
+    size_asked = size
     size = min(int(size), total) if loaders.batch_size is None and not loaders.are_samples else int(size)
     is_own = loaders.batch_size is None and loaders.divided_by == 1
     batches = len(sampler) if sampler is not None and is_own else max(1, total // max(size, 1))
+    is_counted = data is not None and not (data.needs or data.passed or loaders.are_samples)
+    if not batches and is_counted and session is not None:
+        session.note("no_batch", samples=total, batch=int(size_asked), **call_stack.told())
     loaders.lengths[id(loader)] = max(1, batches)
     return size, max(1, min(batches, EPOCH))
 

@@ -34,6 +34,10 @@ class Data(paddle.io.Dataset):
 data = Data()
 """
 NET = "net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))\n"
+QUOTED = {
+    "the reduction": (NET, ", reduction='avg'", "received avg"),
+}
+"""Refused by its own word once a batch is described, whatever that is."""
 BEFORE = {
     "groups": ("net = nn.Sequential(nn.Conv2D(1, 6, 3, groups=4), nn.Flatten())\n", "divisible by groups"),
     "padding mode": ("net = nn.Conv2D(1, 6, 3, padding_mode='zero')\n", "padding_mode must be one of"),
@@ -74,6 +78,8 @@ def traced(run_child):
     names = "more names than a batch has"
     programs[names] = programs[names].replace("for x, y in paddle", "for i, x, y in paddle")
     programs |= {name: STANDS_IN + code + loop for name, code in UNSURE.items()}
+    programs |= {f"{name}, absent": ABSENT + code + LOOP.format(options="", more=more)
+                 for name, (code, more, _) in QUOTED.items()}  # fmt: skip
     programs["filled"] = SIZES + NET + loop
     return run_child("trace", programs)
 
@@ -84,6 +90,12 @@ def test_an_attribute_is_refused_whatever_the_data_is(traced, name, data):
     found = traced[name + data]
     assert found["status"] == "would_stop", found["questions"]
     assert BEFORE[name][1] in found["stop"]["error"]
+
+
+@pytest.mark.parametrize("name", QUOTED)
+def test_a_word_that_is_refused_is_suggested_to_lead_to_a_stop(traced, name):
+    question = next(one for one in traced[f"{name}, absent"]["questions"] if one["kind"] == "batch")
+    assert question["suggestion"], question
 
 
 @pytest.mark.parametrize("name", NEAR)

@@ -131,3 +131,26 @@ def test_every_data_set_of_paddle_is_tried():
         if "Folder" not in name and "iterbi" not in name
     ]
     assert [name for name in every if name not in tried] == []
+
+
+FEW = """
+import paddle
+class Data(paddle.io.Dataset):
+    def __getitem__(self, index):
+        return paddle.rand([4]).numpy(), 1
+    def __len__(self):
+        return {count}
+net = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for x, y in paddle.io.DataLoader(Data(), batch_size=64, drop_last={drops}):
+    paddle.nn.functional.cross_entropy(net(x), y).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_loader_that_drops_all_it_has_is_told(run_child):
+    asked = {"none": (10, True), "one": (64, True), "kept": (10, False)}
+    rows = run_child("trace", {name: FEW.format(count=count, drops=drops) for name, (count, drops) in asked.items()})
+    told = {name: dict(zip(row["notes"], row["params"], strict=True)).get("no_batch") for name, row in rows.items()}
+    assert told == {"none": {"samples": 10, "batch": 64, "cell": 1, "line": 10}, "one": None, "kept": None}
