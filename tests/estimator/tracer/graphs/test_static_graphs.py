@@ -123,15 +123,31 @@ SOURCES = {
 EXACT = {"operators", "densenet", "rows", "fixed", "clipped", "lenet", "resnet", "transformer"}
 LATE = 0.01
 """Of a step, what may have been let go late in the best of them: this machine may be busy."""
+STEPS = {"steps": 16}
+TURNS = 4
 LEAST = 300
 """Bytes of numbers that attributes are on a CPU (`full`), which are not counted."""
 
 
 @pytest.fixture(scope="module")
 def measured(run_child):
-    """Enough steps that one of them lets everything go in time."""
-    real = run_child("real", SOURCES, {name: {"steps": 16} for name in SOURCES})
-    return Measured(real, run_child("trace", SOURCES))
+    """Enough steps that one of them lets everything go in time; where none did, on a machine that is busy, the program
+    runs again."""
+    traced = run_child("trace", SOURCES)
+    real, left = {}, list(SOURCES)
+    for _ in range(TURNS):
+        for name, row in run_child("real", {one: SOURCES[one] for one in left}, dict.fromkeys(left, STEPS)).items():
+            before = real[name]["peaks"] if name in real else row["peaks"][:1]
+            real[name] = {**row, "peaks": [*before, *row["peaks"][1:]]}
+        left = [one for one in left if not real[one]["failure"] and is_late(real[one]["peaks"], traced[one]["peak"])]
+        if not left:
+            break
+    return Measured(real, traced)
+
+
+def is_late(peaks, peak):
+    """Whether each step has let go of something late."""
+    return min(peaks[1:]) - (peak or 0) > max(LEAST, LATE * min(peaks[1:]))
 
 
 @pytest.mark.parametrize("name", SOURCES)
