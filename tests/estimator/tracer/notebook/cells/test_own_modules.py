@@ -245,7 +245,7 @@ CASES: dict[str, tuple[dict[str, str], str, dict]] = {
         DEFAULTED + STEP,
         {},
     ),
-    "a default that lies below": ({"conf/small.json": "{}", "a.json": "{}"}, DEFAULTED + STEP, {}),
+    "a default that lies below": ({"conf/small.json": '{"width": 6}', "a.json": "{}"}, DEFAULTED + STEP, {}),
     "a module that is no Python": (
         {"broken.py": "def width():\nreturn 6\n"},
         "import paddle, no_such_library\nfrom broken import width\n" + STEP,

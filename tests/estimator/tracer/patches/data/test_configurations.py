@@ -43,19 +43,22 @@ SOURCES = {
     "checked": f"{_READ}{_CHECKED}{_BY_HAND.format(width='48', kind=_SGD)}",
 }
 SOURCES["told"] = SOURCES["bare"]
+SOURCES["answered"] = SOURCES["absent"]
 TOLD = {"config_train_width": 48, "config_train_optimizer": "sgd"}
 
 
 @pytest.fixture(scope="module")
 def traced(run_child):
-    return run_child("trace", SOURCES, {"told": {"answers": TOLD}})
+    return run_child("trace", SOURCES, {"told": {"answers": TOLD}, "answered": {"answers": {"batch": 16}}})
 
 
 @pytest.mark.paddle
 def test_what_stands_in_a_file_that_is_not_here_is_asked_for(traced):
+    """By its own name: a loader whose batch size stands there has all the rest here."""
     found = traced["absent"]
     assert found["status"] == "needs_input"
-    assert [one["name"] for one in found["questions"] if one["kind"] == "batch"] == ["loader"]
+    assert [(one["name"], one["kind"]) for one in found["questions"]] == [("batch", "value")]
+    assert (traced["answered"]["status"], traced["answered"]["batch_size"]) == ("ok", 16)
 
 
 @pytest.mark.paddle
