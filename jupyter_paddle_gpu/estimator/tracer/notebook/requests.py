@@ -132,6 +132,7 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         has_time, program = Clock(request, deadline).has_time, _Program(trace, sites, settings)
         result = following.told(_with_batch(request, program), {**request, **learned}, once, sites)
         code = (*_sources(request), *beside.values())
+        as_it_is = request, result
         request, result = presumed.behind(request, result, trace, code, may_train=bool(sites.all))
         traced_so = ways.Traced(trace, lambda asked: _with_batch(asked, program), has_time)
         result = ways.with_all_trainings(request, result, traced_so)
@@ -153,6 +154,9 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
                 return _with_paths(found)
             # Behind what was asked, data is wanted: the ways that go on without it come further.
         found = ways.without_data(request, result, traced_so, may_train=bool(sites.all))
+        if request is not as_it_is[0] and presumed.leads_nowhere(found):
+            other = ways.without_data(*as_it_is, traced_so, may_train=bool(sites.all))
+            request, found = (request, found) if presumed.leads_nowhere(other) else (as_it_is[0], other)
         found = _within_limit(request, found, trace)
         if found["status"] != "needs_input":
             found = following.told(found, {**request, **learned, **found.pop("way", {})}, once, sites)

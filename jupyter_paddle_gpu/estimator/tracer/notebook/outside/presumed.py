@@ -49,9 +49,12 @@ def behind(
         found = trace(asked)
         if not _ends_early(found):
             break
-    if _ends_early(found) and catches:
-        asked = {**asked, CAUGHT: True}
-        found = trace(asked)
+    if catches and (_ends_early(found) or _is_of_presumed(found, asked)):
+        # A folder of results that is taken to be there and empty hides what the program reads.
+        caught = {**(asked if _ends_early(found) else request), CAUGHT: True}
+        other = trace(caught)
+        if _ends_early(found) or (_lacks_data(other) and not _is_of_presumed(other, asked)):
+            asked, found = caught, other
     return (asked, found) if _lacks_data(found) else (request, result)
 
 
@@ -67,6 +70,21 @@ def _lacks_data(result: Result) -> bool:
     """Whether a figure or a question came of it."""
     asked = result["questions"] if result["status"] == "needs_input" else []
     return result["status"] == "ok" or any(one["why"] not in _ENDS for one in asked)
+
+
+def _is_of_presumed(result: Result, asked: Result) -> bool:
+    """Whether nothing is missing but what was taken to be there."""
+    paths = {path for _, path in asked.get(PRESUMED, ())}
+    questions = result["questions"] if result["status"] == "needs_input" else []
+    return bool(questions) and all(one["params"].get("path") in paths for one in questions)
+
+
+def leads_nowhere(result: Result) -> bool:
+    """Whether a way that goes on without the data has come to nothing that can be answered: an output's folder that is
+    taken to be there says nothing of what ends the program."""
+    if result["status"] == "needs_input":
+        return not any(one["name"] or one["why"] == "module_missing" for one in result["questions"])
+    return result["status"] in {"no_model", "unsupported"}
 
 
 def is_for_want(problem: BaseException) -> bool:
