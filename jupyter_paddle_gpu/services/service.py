@@ -146,6 +146,7 @@ class Services(Machine):
             partial(live or self.estimates.fresh, source, facts),
             request,
             whole=partial(live or self.estimates.whole, source, facts),
+            cells=partial(self.estimates.whole, source, facts) if live else None,
             meant=self.estimates.meant,
             changed=lambda asked, where: self.estimates.copy(source, asked, where, facts=None if live else facts)[1],
             engine=engine,

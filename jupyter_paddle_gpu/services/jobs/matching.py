@@ -62,6 +62,7 @@ def match(
     whole: Whole,
     meant: Meant,
     changed: Changed,
+    cells: Whole | None = None,
     engine: str = "",
     gpus: int | None = None,
     device_ids: tuple[str, ...] = (),
@@ -72,6 +73,7 @@ def match(
 
     Args:
         meant: settles what the estimate is for.
+        cells: of live objects the estimate of the notebook's cells, which a job runs and which tell what would fit.
         engine, gpus, device_ids, share, image: the person's choice; empty or None leaves it to us.
     """
     chosen, policy = site.engines[engine_name(site.engines, engine)], site.policies.matching
@@ -118,6 +120,11 @@ def match(
     if on_cpu and request.details and placement.decision.outcome == "refuse":
         # What would make it fit the machine takes many traces: they are made for who needs them.
         placement = placed(settling=figures.of_all(msgspec.structs.replace(job, details=True)))
+    decision = placement.decision
+    if cells is not None and request.details and decision.outcome == "refuse" and not decision.searched:
+        of_cells = cells(msgspec.structs.replace(job, details=True), where)
+        ways = {"fits": of_cells.fits, "remedies": of_cells.remedies}
+        placement = placed(settling=msgspec.structs.replace(settling, **ways))
     if estimate.target == "cpu":
         placement = with_figure(placement, judged)
     # Only now is all known that traces tell of what sizes the batch.
