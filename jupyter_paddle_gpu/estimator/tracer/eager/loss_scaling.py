@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
+from weakref import WeakSet
 
 from ..memory.arrays import allocate
 from ..memory.dtypes import name_of
@@ -33,6 +34,28 @@ def device_of_scaler(runtime: Tensors, original: Callable[[], Any]) -> Any:
 def state_of_autocast(runtime: Tensors, original: Callable[[], Any]) -> Any:
     """`amp_global_state` of `amp/grad_scaler.py`: the type that `auto_cast` was given last, and float32 before."""
     return SimpleNamespace(amp_dtype=runtime.of(Precision).given)
+
+
+class Scalers:
+    """Those that have unscaled gradients."""
+
+    def __init__(self) -> None:
+        self._all = WeakSet[Any]()
+
+    def unscales(self, scaler: Any) -> None:
+        """One is about to."""
+        self._all.add(scaler)
+
+    def are_open(self) -> bool:
+        """Whether one has unscaled gradients, or updated by them, and not been updated itself since."""
+        held = [getattr(scaler, "_optimizer_states", {}) for scaler in self._all]  # one that is off has none
+        return any(entry["state"].name != "INIT" for states in held for entry in states.values())
+
+
+def unscaling(runtime: Tensors, original: Callable[..., Any], scaler: Any, optimizer: Any) -> Any:
+    """`AmpScaler._unscale`, by which a scaler leaves the state that it begins each step in."""
+    runtime.of(Scalers).unscales(scaler)
+    return original(scaler, optimizer)
 
 
 def gradients_by_type(runtime: Tensors, original: Callable[..., Any], parameters: list[Any]) -> list[list[Any]]:

@@ -16,6 +16,7 @@ import paddle
 
 from ..eager.amp import Precision
 from ..eager.counted import Counted
+from ..eager.loss_scaling import Scalers
 from ..eager.runtime import Runtime
 from ..patches.data.compared import Compared
 from ..patches.data.loaders import Loaders
@@ -132,6 +133,7 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
     watch.rest.may_write = partial(written.may_write, run.found.sources)
+    watch.rest.is_open = runtime.of(Scalers).are_open
     watch.rest.later = scenario.request.get("later") or 0
     scenario.decisions.ends, scenario.decisions.is_behind = watch.next_epoch, lambda: watch.rest.is_on
     scenario.decisions.is_turned = bool(watch.rest.later)

@@ -195,6 +195,7 @@ _ENTRIES: tuple[tuple[Any, str, Callable[..., Any]], ...] = (
     (core.Tracer, "_get_amp_op_list", amp.lists_shown),
     (grad_scaler, "_dygraph_tracer", loss_scaling.device_of_scaler),
     (grad_scaler, "amp_global_state", loss_scaling.state_of_autocast),
+    (grad_scaler.AmpScaler, "_unscale", loss_scaling.unscaling),
     (core.eager, "get_grads_lists", loss_scaling.gradients_by_type),
     (_legacy_C_ops, "check_finite_and_unscale", loss_scaling.unscale),
     (PyLayer, "apply", pylayers.apply),

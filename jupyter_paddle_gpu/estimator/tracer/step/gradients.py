@@ -30,6 +30,8 @@ class Gradients:
         self._passed_at: dict[str, int] = {}
         self._found: dict[int, tuple[int, Held]] = {}
         """By an optimizer's identity what its last update found, and how many passes there had been."""
+        self._fed = set[int]()
+        """Optimizers that have found gradients."""
         self._wrong: dict[int, tuple[str, dict[str, int]]] = {}
 
     def passed(self) -> None:
@@ -38,14 +40,23 @@ class Gradients:
         if self.passes == 1:
             self._passed_at = call_stack.told()
 
-    def updating(self, optimizer: Any) -> None:
-        """An optimizer is about to update."""
+    def updating(self, optimizer: Any, *, is_behind: bool) -> None:
+        """An optimizer is about to update.
+
+        Args:
+            is_behind: whether the step is known: one update more behind the loop has its gradients from rounds that
+                were left out, or none.
+        """
         runs_them_itself = isinstance(optimizer, paddle.optimizer.LBFGS)
-        if runs_them_itself or not paddle.in_dynamic_mode():  # a graph has both
+        if is_behind or runs_them_itself or not paddle.in_dynamic_mode():  # a graph has both
             return
         key, now = id(optimizer), _held(optimizer)
         passes, before = self._found.get(key, (self.passes, {}))
         self._found[key] = self.passes, now
+        if now:
+            self._fed.add(key)
+        if not now and key in self._fed:
+            return  # one update more behind the loop has none left: what is learned comes of the others
         if not now:
             self._wrong[key] = "no_gradients" if self.passes else "no_backward", call_stack.told()
         elif self.passes > passes and all(before.get(number) == one for number, one in now.items()):

@@ -26,6 +26,8 @@ class Rest:
         missing: what was said of a file that is read there, and neither here nor written by the program.
         later: updates by which the step is left later, and batches that an evaluation has more: what hangs on their
             number is then said otherwise.
+        is_open: whether a scaler waits for its `update()`: a step is not over before, nor is an epoch; it may be
+            refused what it is called for next.
         is_on: whether the step is known.
         is_awaited: whether the step is known, and left later.
         is_over: whether nothing more is followed.
@@ -41,6 +43,7 @@ class Rest:
         self.is_any = False
         self.fixes: Callable[[int], bool] = lambda _: False
         self.may_write: Callable[[str], bool] = lambda _: True
+        self.is_open: Callable[[], bool] = lambda: False
         self.missing: BaseException | None = None
         self.later = 0
         self.done: set[str] = set()
@@ -49,6 +52,8 @@ class Rest:
         self.is_short_last = False
         self.is_on = self.is_over = self.has_short = self.is_awaited = False
         self._more, self._period = 0, 1
+        self._is_through = False
+        self._parts = set[str]()
         self._waiting: Waiting | None = None
 
     def begins(self, now: int, period: int) -> bool:
@@ -77,12 +82,28 @@ class Rest:
 
     def updated(self) -> None:
         """An optimizer has updated behind the step: with the last batch, or in the next epoch."""
-        self.is_over, self._more = self._more < 1, self._more - 1
+        self._is_through, self._more = self._more < 1, self._more - 1
+
+    def next_epoch(self) -> None:
+        """A loop that may train begins."""
+        self._is_through = True
 
     def ends(self, now: int) -> bool:
         """Whether the program is to end at this operation."""
-        self.is_over = self.is_over or (self._waiting is not None and self._waiting.is_over(now))
+        is_late = self._waiting is not None and self._waiting.is_over(now)
+        self.is_over = self.is_over or is_late or (self._is_through and not self.is_open())
         return self.is_over
+
+    def begins_part(self, place: str) -> None:
+        """A part of a round is done before its turn."""
+        if not self.is_open():
+            self._parts.add(place)
+
+    def ends_part(self, place: str) -> None:
+        """It is through: if it leaves a scaler open, nobody knows how the rounds go on from there."""
+        is_early = place in self._parts
+        self._parts.discard(place)
+        self.is_over = self.is_over or (is_early and self.is_open())
 
     def wants_short(self) -> bool:
         """Whether a last batch of fewer samples is still to come: what is done with the last one is done with it."""

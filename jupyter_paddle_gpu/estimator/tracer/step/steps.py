@@ -138,14 +138,14 @@ class StepWatch:
 
     def may_leave(self, updates: int) -> bool:
         """Whether a loop ends behind an item in which the updates beyond so many were made; only the first one does."""
-        leaves = self.leaves_epoch and not self.has_left and self.updates > updates
+        leaves = self.leaves_epoch and not self.has_left and self.updates > updates and not self.rest.is_open()
         self.has_left = self.has_left or leaves
         return leaves
 
     def next_epoch(self) -> None:
         """A loop that may train begins: what is behind the step is through."""
         if self.rest.is_on:
-            self.rest.is_over = True
+            self.rest.next_epoch()
             self.check()
 
     @contextmanager
@@ -234,7 +234,7 @@ class StepWatch:
                 raise StepSeen
             if self.runtime.of(Changes).skips_update(plain(optimizer)):
                 return None
-            self.gradients.updating(plain(optimizer))
+            self.gradients.updating(plain(optimizer), is_behind=self.rest.is_on)
         self._depth += 1
         amp.before_update(self.runtime, plain(optimizer))
         try:
@@ -267,8 +267,8 @@ class StepWatch:
         if self.window is None:
             return
         if self.rounds > 1 and self.leaves_epoch:
-            seen = (self._best, self.window, self.sizes.largest)
-            self._best = self.window = max((one for one in seen if one), key=self.kept.size)
+            seen = filter(None, (self._best, self.window, self.sizes.largest))
+            self._best = self.window = max(seen, key=self.kept.size)
         if self._passed >= self.rounds:
             self._seen()
         else:

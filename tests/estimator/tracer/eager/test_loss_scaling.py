@@ -60,6 +60,81 @@ def test_what_paddle_says_of_a_scaler_used_twice(traced, name):
     assert REFUSED[name] in traced[name]["stop"]["error"]
 
 
+EPOCHS = """
+import paddle
+from paddle.io import DataLoader, TensorDataset
+net = paddle.nn.Linear(8, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+scaler = paddle.amp.GradScaler(init_loss_scaling=1024{options})
+loader = DataLoader(TensorDataset([paddle.rand([{samples}, 8])]), batch_size=16)
+for epoch in range(3):
+    for number, (x,) in enumerate(loader):
+        with paddle.amp.auto_cast(dtype="{dtype}"):
+            loss = net(x).mean()
+        scaler.scale(loss).backward()
+        {before}
+        if (number + 1) % {every} == 0:
+            scaler.step(optimizer); scaler.update(); optimizer.clear_grad()
+        {late}
+    {end}
+{after}
+"""
+AS_USUAL = {
+    "options": "", "samples": 64, "dtype": "float16", "every": 2,
+    "before": "", "late": "", "end": "", "after": "",
+}  # fmt: skip
+REST = "if len(loader) % 2: scaler.step(optimizer); optimizer.clear_grad()"
+ENDINGS = {
+    "an update is forgotten behind the loop": ({"end": "scaler.step(optimizer)"}, (15, "step() has already")),
+    "twice behind the loop": ({"end": "scaler.step(optimizer); scaler.step(optimizer)"}, (17, "step() has already")),
+    "twice behind the epochs": (
+        {"after": "scaler.step(optimizer); scaler.step(optimizer)"}, (18, "step() has already"),
+    ),
+    "unscaled behind a step": ({"after": "scaler.step(optimizer); scaler.unscale_(optimizer)"}, (18, "unscale_() is")),
+    "unscaled twice in a late round": (
+        {"every": 1, "late": "if number == 3: scaler.unscale_(optimizer); scaler.unscale_(optimizer)"},
+        (16, "unscale_() has"),
+    ),
+    "unscaled in the epoch before": (
+        {"every": 1, "before": "scaler.unscale_(optimizer)", "end": "scaler.unscale_(optimizer)"},
+        (13, "unscale_() has"),
+    ),
+    "batches that are left over": ({"samples": 112, "end": REST}, (15, "step() has already")),
+    "no batches are left over": ({"end": REST}, None),
+    "with its update": ({"end": "scaler.step(optimizer); scaler.update()"}, None),
+    "behind the last epoch alone": ({"end": "if epoch == 2: scaler.step(optimizer)"}, None),
+    "unscaled for its norm": ({"every": 1, "end": "scaler.unscale_(optimizer)"}, None),
+    "a fixed scale": ({"end": "scaler.step(optimizer)", "options": ", use_dynamic_loss_scaling=False"}, None),
+    "bfloat16": ({"end": "scaler.step(optimizer)", "dtype": "bfloat16"}, None),
+    "two epochs share a number that nobody computes": (
+        {"end": "scaler.step(optimizer)\n    if float(loss) < 0.1: scaler.update()"}, None,
+    ),
+}  # fmt: skip
+"""What stands otherwise in a program, and the line and the beginning of what ends it, as real runs have it."""
+
+
+@pytest.fixture(scope="module")
+def ended(run_child):
+    sources = {name: EPOCHS.format(**AS_USUAL | parts) for name, (parts, _) in ENDINGS.items()}
+    return run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_what_a_scaler_is_called_for_out_of_turn_behind_the_step(ended, name):
+    stop, expected = ended[name].get("stop"), ENDINGS[name][1]
+    assert ended[name]["status"] == "ok", ended[name]
+    if expected is None:
+        assert stop is None
+    else:
+        assert stop["line"] == expected[0]
+        assert stop["error"].startswith(f"RuntimeError: {expected[1]}")
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+def test_one_update_more_behind_the_loop_is_no_training_without_gradients(ended, name):
+    assert set(ended[name]["notes"]).isdisjoint({"no_gradients", "gradients_add_up"})
+
+
 def test_a_cpu_has_no_scaler(run_child):
     """As a real run there: its state is empty, and what is asked twice is not refused."""
     sources = {name: STEPS.format(**PLAIN | PROGRAMS[name]) for name in ("state", "unscaled twice")}

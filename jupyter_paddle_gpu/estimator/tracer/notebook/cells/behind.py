@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 import paddle
+from paddle.amp import grad_scaler
 
 from ... import call_stack
 from ...patches.absent_modules import AbsentModules
@@ -168,7 +169,7 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     sources = list(sources)
     lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
     lacks = lacks or problem is session.of(StepWatch).rest.missing or nothing_given.fails(problem, sources)
-    lacks = lacks or written.lacks_folder(problem, sources)
+    lacks = lacks or written.lacks_folder(problem, sources) or _is_of_scaler(problem)
     lacks = lacks or _is_of_places(problem) or (isinstance(problem, AssertionError) and _OF_MODE in str(problem))
     if lacks or not stops.is_of_notebook(problem, session, told=True) or _is_of_none(problem, session):
         return lacks
@@ -210,6 +211,12 @@ def _is_of_places(problem: BaseException) -> bool:
         return False
     *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
     return "*" not in linecache.getline(frame.f_code.co_filename, line)
+
+
+def _is_of_scaler(problem: BaseException) -> bool:
+    """Whether a scaler of gradients says that it is called out of turn, which hangs on no number."""
+    *_, (frame, _) = traceback.walk_tb(problem.__traceback__)
+    return isinstance(problem, RuntimeError) and frame.f_code.co_filename == grad_scaler.__file__
 
 
 def _is_of_array(problem: BaseException, session: Session) -> bool:

@@ -18,8 +18,8 @@ from ...session import current
 from ...step.rest import Rest
 from ...step.steps import StepWatch
 
-LATE, COUNT = "__late__", "__count__"
-"""The names under which a notebook's cells find `late` and `count`."""
+LATE, COUNT, DONE = "__late__", "__count__", "__done__"
+"""The names under which a notebook's cells find `late`, `count` and `done`."""
 _MOST = 100_000
 """Rounds for which a condition is asked."""
 _LEAVES = (ast.Break, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom)
@@ -58,7 +58,8 @@ def rewriting(has_rest: bool) -> tuple[ast.NodeTransformer, ...]:
 
 
 class LateRounds(ast.NodeTransformer):
-    """`if step % 9 == 8: body` as `if __late__(place, step % 9 == 8, ...): step = __count__(place, step); body`."""
+    """`if step % 9 == 8: body` as `if __late__(place, step % 9 == 8, ...): step = __count__(place, step); body`, and
+    `__done__(place)` behind the body."""
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """Those of the loop, and of loops within it."""
@@ -91,6 +92,7 @@ def late(
                 rest.done.add(place)
             if found is not None:
                 rest.counts[place] = found
+                rest.begins_part(place)
                 return True
     return holds
 
@@ -99,6 +101,13 @@ def count(place: str, present: int) -> int:
     """The count with which a part is done."""
     rest = _rest()
     return present if rest is None else rest.counts.pop(place, present)
+
+
+def done(place: str) -> None:
+    """A part is through that hangs on a count."""
+    rest = _rest()
+    if rest is not None:
+        rest.ends_part(place)
 
 
 def _rest() -> Rest | None:
@@ -115,10 +124,12 @@ def _rewrite(node: ast.If, counted: _Count) -> None:
     bound = ast.Assign([ast.Name(counted.name, ast.Store())], told)
     words = [ast.keyword("gathers", ast.Constant(True))] if any(_gathered(node.body)) else []
     test = ast.Call(ast.Name(LATE, ast.Load()), [place, node.test, *asked], words)
-    for part in (*ast.walk(test), *ast.walk(bound)):
+    through = ast.Expr(ast.Call(ast.Name(DONE, ast.Load()), [place], []))
+    for part in (*ast.walk(test), *ast.walk(bound), *ast.walk(through)):
         if not hasattr(part, "lineno"):
             ast.copy_location(part, node.test)
-    node.test, node.body = test, [ast.copy_location(bound, node.body[0]), *node.body]
+    body = ast.Try([ast.copy_location(bound, node.body[0]), *node.body], [], [], [through])
+    node.test, node.body = test, [ast.copy_location(body, node.body[0])]
 
 
 def _conditions(loop: ast.AST) -> list[tuple[ast.If, _Count]]:

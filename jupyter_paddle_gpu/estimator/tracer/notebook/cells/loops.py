@@ -75,7 +75,7 @@ def _is_left(watch: StepWatch, before: int, trains: bool) -> bool:
         trains: whether it may hold a step.
     """
     # Behind the last round of the outermost loop an error ends the job, too.
-    is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before
+    is_last = watch.loops == 1 and watch.rest.is_on and watch.updates > before and not watch.rest.is_open()
     is_last = is_last or (trains and watch.updates > before and watch.beyond.hastens(watch.runtime.ledger.now))
     is_left = not watch.rest.has_short and (is_last or (watch.loops > 1 and watch.may_leave(before)))
     watch.beyond.rounds += is_left and watch.beyond.is_on

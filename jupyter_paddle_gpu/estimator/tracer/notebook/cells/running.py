@@ -264,6 +264,7 @@ class CellRun:
         data = {
             late_rounds.LATE: late_rounds.late,
             late_rounds.COUNT: late_rounds.count,
+            late_rounds.DONE: late_rounds.done,
             presumed.ABSENT: presumed.absent,
             absorbing.UNSEEN: Unseen(),
             absorbing.SETTINGS: settings_of(Unseen()),

@@ -31,7 +31,7 @@ def behind(runtime: Tensors, loader: Any, batches: Batches, ahead: list[Any]) ->
     if watch.beyond.is_on:
         yield from _beyond(runtime, loader, batches, ahead)
     elif watch.rest.is_on:  # for the errors that they bring alone
-        given, short = min(count, 1 + watch.rest.later), None
+        given, short = count if watch.rest.is_open() else min(count, 1 + watch.rest.later), None
         if watch.rest.gathers is not None:
             short = last(runtime, loader, batches[0])
             given = min(given, count - (short is not None))
