@@ -201,7 +201,8 @@ def watched(original):
                 if updates[0] in (4, 10):
                     peaks = [peak for one in paddle_hooks._steps.chapters for peak in one.peaks]
                     # What is not trained is each process's own: the running statistics of a batch norm.
-                    trained = [p for p in self._parameter_list if not p.stop_gradient]
+                    groups = [one["params"] if isinstance(one, dict) else [one] for one in self._parameter_list]
+                    trained = [p for group in groups for p in group if not p.stop_gradient]
                     norms = [float((p.astype("float64") ** 2).sum()) for p in trained]
                     with open(os.environ["ADVICE"] + os.environ["PADDLE_TRAINER_ID"], "w") as file:
                         json.dump({"peak": max(peaks[2:]), "learned": norms, "updates": updates[0]}, file)

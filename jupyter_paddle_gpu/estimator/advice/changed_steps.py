@@ -84,6 +84,8 @@ class ChangedSteps:
         self.places, self.among = seen
         self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
+        self._samples: list[str] = []
+        """The step's inputs, without the size of the batch."""
 
     def trace(
         self, request: EstimateRequest, told: Container[str] = (), *, keep: bool = True
@@ -143,6 +145,7 @@ class ChangedSteps:
         if trace is None or trace.status != "ok":
             return (), 0
         changed_one = self._changed_one(trace)
+        self._samples = _samples(changed_one)
         facts = self._rewrite(EstimateRequest()).facts
         cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
         arrives = self._arrives(traced, wanted)
@@ -200,7 +203,7 @@ class ChangedSteps:
         counts as many, and the step needs at the other size, is one of them."""
         self.places = places
         changed, traced = self._traced(request, told, keep, counts)
-        if not self._arrives(traced, wanted):
+        if not self._arrives(traced, wanted) or not self._is_batch_alone(traced):
             self.places = ()
             return None
         followed = traced.trace.counted if traced.trace is not None else ()
@@ -238,6 +241,12 @@ class ChangedSteps:
         own = self.among.id if self.among is not None else None
         return next((one for one in trace.others if one.id == own), trace)
 
+    def _is_batch_alone(self, traced: Traced) -> bool:
+        """Whether the inputs changed by their leading dimension only: plain numbers may hold a window's length, too."""
+        if traced.trace is None or any(place.how != "literal" for place in self.places):
+            return True
+        return not self._samples or _samples(self._changed_one(traced.trace)) == self._samples
+
     def _arrives(self, traced: Traced, wanted: int) -> bool:
         """Whether the batch size in the cells is that of a step: of the training that is changed."""
         trace = traced.trace
@@ -259,6 +268,11 @@ def _at(lines: list[str], place: BatchPlace) -> int | None:
     line = lines[place.line - 1] if place.line <= len(lines) else ""
     digits = line.encode()[place.column : place.end]
     return int(digits) if digits.isdigit() else place.default
+
+
+def _samples(trace: Trace) -> list[str]:
+    """What of each input (`float32[32, 13]`) is not the size of its batch."""
+    return [re.sub(r"\[\d+", "[", described) for described in trace.inputs]
 
 
 def _position(place: Place) -> tuple[int, int]:

@@ -45,11 +45,13 @@ def change(program: Program, request: EstimateRequest) -> None:
         raise RefusedError(_NO_MODEL)
     if optimizer is not None and (other := _beside(program, optimizer, statement)):
         raise RefusedError(_also(program.text(statement.targets[0]), other))
-    methods = _methods(program, statement)
-    if methods:
-        raise RefusedError(_used(program.text(statement.targets[0]), methods))
-    program.lines_alone(statement)
     model = program.text(statement.targets[0])
+    if own_use := _own_use(program, statement):
+        raise RefusedError(_used(model, own_use))
+    program.lines_alone(statement)
+    for copied in _meant_itself(program, statement):
+        program.editable(copied)
+        program.cell_of(copied).replace(copied, f"{program.text(copied)}._layers")
     paddle = program.paddle(program.top(statement))
     cell = program.cell_of(statement)
     cell.insert_before(statement, [f"{paddle}.distributed.init_parallel_env()"])
@@ -72,11 +74,11 @@ _KEPT |= {"sublayers", "named_sublayers", "forward", "buffers", "set_dict"}
 """What `DataParallel` has as well as the model inside it."""
 
 
-def _is_before(program: Program, optimizer: ast.Call, model: ast.Assign) -> bool:
-    """Whether the optimizer is made before the model has its name."""
-    if program.code.scope(optimizer) is program.code.scope(model):
-        return program.code.position(optimizer) < program.code.position(model)
-    return _reached(program, optimizer) < _reached(program, model)
+def _is_before(program: Program, use: ast.expr, model: ast.Assign) -> bool:
+    """Whether something, as the optimizer's call, stands before the model has its name."""
+    if program.code.scope(use) is program.code.scope(model):
+        return program.code.position(use) < program.code.position(model)
+    return _reached(program, use) < _reached(program, model)
 
 
 def _reached(program: Program, node: ast.AST, depth: int = MAX_STEPS) -> tuple[int, int, int]:
@@ -86,14 +88,36 @@ def _reached(program: Program, node: ast.AST, depth: int = MAX_STEPS) -> tuple[i
     return min((_reached(program, call, depth - 1) for call in calls), default=program.code.position(node))
 
 
-def _methods(program: Program, model: ast.Assign) -> str:
-    """A method or an attribute of the model's own that the notebook uses by its name, or by that of an object which it
-    is given to (`self.model`)."""
-    for node in program.code.of_type(ast.Attribute):
-        is_it = _called(node.value) == _called(model.targets[0]) or program.names.origin(node.value) is model.value
-        if is_it and node.attr not in _KEPT:
-            return node.attr
+def _own_use(program: Program, model: ast.Assign) -> str:
+    """What of the model's own the notebook uses by its name, or by that of an object which it is given to
+    (`self.model`): `.encode` of a method or an attribute, `[0]` of a layer in it that is called."""
+    for node in program.code.nodes:
+        match node:
+            case ast.Attribute(value=owner, attr=name) if name not in _KEPT and _is_model(program, owner, model):
+                return f".{name}"
+            case ast.Call(func=ast.Subscript(value=owner, slice=index)) if _is_model(program, owner, model):
+                return f"[{ast.unparse(index)}]"
     return ""
+
+
+_MEANS_ITSELF = frozenset(("copy", "deepcopy", "isinstance", "len", "type"))
+"""Calls that a `DataParallel` around the model would fail or answer otherwise: it has no copy and no length."""
+
+
+def _meant_itself(program: Program, model: ast.Assign) -> list[ast.expr]:
+    """Where the notebook means the model inside (`ema = copy.deepcopy(net)`, `net[0].weight`)."""
+    found = [
+        call.args[0]
+        for call in program.code.of_type(ast.Call)
+        if call.args and program.names.last(call.func) in _MEANS_ITSELF
+    ]
+    found += [one.value for one in program.code.of_type(ast.Subscript)]
+    found += [one.iter for one in program.code.nodes if isinstance(one, (ast.For, ast.comprehension))]
+    return [one for one in found if _is_model(program, one, model) and not _is_before(program, one, model)]
+
+
+def _is_model(program: Program, expression: ast.expr, model: ast.Assign) -> bool:
+    return _called(expression) == _called(model.targets[0]) or program.names.origin(expression) is model.value
 
 
 def _updated(program: Program) -> list[ast.Call]:
@@ -130,7 +154,7 @@ def _beside(program: Program, optimizer: ast.Call, model: ast.Assign) -> str:
 def _is_of(program: Program, part: ast.expr, model: ast.Assign) -> bool:
     """Whether something is the model, or a part of it."""
     while True:
-        if _called(part) == _called(model.targets[0]) or program.names.origin(part) is model.value:
+        if _is_model(program, part, model):
             return True
         if not isinstance(part, (ast.Attribute, ast.Subscript)):
             return False
@@ -165,12 +189,12 @@ def _several(place: Place) -> Message:
     )
 
 
-def _used(model: str, attribute: str) -> Message:
+def _used(model: str, own: str) -> Message:
     return Message(
         code="devices_attribute",
-        text="The notebook uses {model}.{attribute}, which paddle.DataParallel does not hand on.",
-        hint="Write {model} = paddle.DataParallel({model}) into the notebook and use {model}._layers.{attribute}.",
-        params={"model": model, "attribute": attribute},
+        text="The notebook uses {use}, which paddle.DataParallel does not hand on.",
+        hint="Write {model} = paddle.DataParallel({model}) into the notebook and use {inner}.",
+        params={"model": model, "use": f"{model}{own}", "inner": f"{model}._layers{own}"},
     )
 
 

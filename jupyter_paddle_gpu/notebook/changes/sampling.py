@@ -14,6 +14,10 @@ BEFORE_SAMPLER = 5
 
 def divide(program: Program, loader: ast.Call, paddle: str) -> None:
     """Each process gets its part of the data, in batches of the same size."""
+    if (own := _own_sampler(program, loader)) is not None:
+        program.editable(own)
+        program.cell_of(own).replace(own.func, f"{paddle}.io.DistributedBatchSampler")
+        return
     sampling = ("batch_size", "shuffle", "drop_last")
     dataset = program.names.argument(loader, "dataset", 0)
     others = [word for word in loader.keywords if word.arg in ("batch_sampler", "return_list") or word.arg is None]
@@ -44,6 +48,17 @@ def divide(program: Program, loader: ast.Call, paddle: str) -> None:
     arguments.replace(cell, chosen[0], f"batch_sampler={sampler}")
     for one in chosen[1:]:
         arguments.remove(cell, one)
+
+
+def _own_sampler(program: Program, loader: ast.Call) -> ast.Call | None:
+    """The `BatchSampler(dataset, batch_size=…)` that a loader is given, which one for several processes can stand for;
+    a sampler within it chooses samples in its own way."""
+    given = program.names.argument(loader, "batch_sampler")
+    made = program.names.origin(given) if given is not None else None
+    if not isinstance(made, ast.Call) or program.names.last(made.func) != "BatchSampler":
+        return None
+    words = {word.arg for word in made.keywords}
+    return made if len(made.args) + ("dataset" in words) == 1 and None not in words and "sampler" not in words else None
 
 
 NO_LOADER = Message(

@@ -22,7 +22,7 @@ class Batch(NamedTuple):
     """The batch size and where it stands.
 
     Attributes:
-        given: the expression that says it; None where a library's default stands for it.
+        given: the expression that says it; None where a library's default stands for it, or not it alone.
         call: the call that could be told another one by `keyword`, where nothing is given.
     """
 
@@ -97,6 +97,8 @@ class BatchReader:
         iterated = iterated_by(loop)
         if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.func.id == "range":
             step = iterated.args[2] if len(iterated.args) == 3 else None
+            if isinstance(step, ast.Constant):
+                return Batch(self.names.fact(step))  # slices end by a number of their own
             return self._fact(step) if step is not None else self._counted(iterated)
         return self._of_data(iterated)
 

@@ -55,6 +55,8 @@ class ModelReader:
                     expression = value
                 case ast.List(elts=[first, *_]) | ast.BinOp(left=first):
                     expression = first
+                case ast.Dict(keys=[ast.Constant(value="params"), *_], values=[value, *_]):  # a group of parameters
+                    expression = value
                 case ast.Subscript(value=value):
                     expression = value
                 case ast.ListComp(elt=element):

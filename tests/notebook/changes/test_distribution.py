@@ -54,6 +54,41 @@ def test_a_model_that_is_handed_to_a_trainer_is_made_parallel_before() -> None:
     assert [one.why.code for one in made({"devices": 2}, late)[1].refused] == ["devices_no_model"]
 
 
+def test_what_means_the_model_itself_is_given_it() -> None:
+    """A `DataParallel` cannot be copied, and is of another class."""
+    average = LOOP.replace(
+        "loader =", "import copy\nema = copy.deepcopy(net)\nassert isinstance(net, nn.Layer)\nloader ="
+    )
+    copy, found = made({"devices": 2}, average)
+    assert not found.refused
+    source = "\n".join(cell["source"] for cell in copy.content["cells"])
+    assert "ema = copy.deepcopy(net._layers)\nassert isinstance(net._layers, nn.Layer)\n" in source
+
+
+def test_layers_of_the_model_are_taken_out_of_it() -> None:
+    groups = LOOP.replace("net.parameters()", "[{'params': net[0].parameters()}, {'params': net[1:].parameters()}]")
+    copy, found = made({"devices": 2}, groups.replace("loader =", "for layer in net:\n    print(layer)\nloader ="))
+    assert not found.refused
+    source = copy.content["cells"][0]["source"]
+    assert "[{'params': net._layers[0].parameters()}, {'params': net._layers[1:].parameters()}]" in source
+    assert "for layer in net._layers:\n" in source
+
+
+def test_a_sampler_of_batches_becomes_one_for_several_processes() -> None:
+    sampled = LOOP.replace("loader =", "sampler = paddle.io.BatchSampler(data, batch_size=64, shuffle=True)\nloader =")
+    copy, found = made({"devices": 2}, _with_sampler(sampled))
+    assert not found.refused
+    source = "\n".join(cell["source"] for cell in copy.content["cells"])
+    assert "sampler = paddle.io.DistributedBatchSampler(data, batch_size=64, shuffle=True)\n" in source
+    own = _with_sampler(sampled.replace("(data, batch", "(sampler=chosen, batch"))
+    assert [one.why.code for one in made({"devices": 2}, own)[1].refused] == ["devices_no_loader"]
+
+
+def _with_sampler(source: str) -> str:
+    made = next(line for line in source.split("\n") if line.startswith("loader ="))
+    return source.replace(made, "loader = paddle.io.DataLoader(data, batch_sampler=sampler)")
+
+
 @pytest.mark.parametrize(
     ("cell", "why"),
     [
@@ -67,8 +102,9 @@ def test_a_model_that_is_handed_to_a_trainer_is_made_parallel_before() -> None:
             "devices_several_models",
         ),
         (TRAINER + "self.model.head\n", "devices_attribute"),
+        (LOOP + "print(net[0](x))\n", "devices_attribute"),
     ],
-    ids=["two optimizers", "sum", "list", "added", "attribute of a trainer's model"],
+    ids=["two optimizers", "sum", "list", "added", "attribute of a trainer's model", "a layer of it"],
 )
 def test_models_that_would_not_stay_the_same_are_refused(cell: str, why: str) -> None:
     copy, found = made({"devices": 2}, cell)
@@ -84,7 +120,7 @@ def test_models_that_would_not_stay_the_same_are_refused(cell: str, why: str) ->
         (TRAINER, "        self.model = Net()\n        self.model = paddle.DataParallel(self.model)\n"),
         (GIVEN, "    return paddle.io.DataLoader(data, batch_sampler=paddle.io.DistributedBatchSampler(data, "),
         (SOME.replace("net.parameters()", "[p for p in net.parameters()]"), "net = paddle.DataParallel(net)\n"),
-        (LOOP.replace("net.parameters()", "net[1].parameters()"), "net = paddle.DataParallel(net)\n"),
+        (LOOP.replace("net.parameters()", "net[1].parameters()"), "parameters=net._layers[1].parameters())"),
     ],
     ids=["a function makes the model", "a class holds it", "a function makes the loader", "some of it", "a part of it"],
 )

@@ -275,7 +275,8 @@ def _resized(
             counts = batch_places.counting(found, tried)
             changed = batch_places.changed(request, tried, counts, (kept["found"], micro(asked, request)), read)
             again = program.trace({**request, **changed})
-            if again["status"] == "ok" and not any(note["code"] == "batch_size_kept" for note in again["notes"]):
+            is_kept = any(note["code"] == "batch_size_kept" for note in again["notes"])
+            if again["status"] == "ok" and not is_kept and batch_places.is_batch_alone(tried, result, again):
                 followed = again.get("counted", ())
                 result, found = again, [*tried, *(one for one in counts if (one.cell, one.line) in followed)]
                 break

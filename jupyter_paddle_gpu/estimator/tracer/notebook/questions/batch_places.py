@@ -14,17 +14,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .batch_words import alone, speaks_of_batch, words
+from .leading_sizes import called_by, sizes_of_batches
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
 _DECLARES = re.compile(r"add_argument|option|argument|(DEFINE_\w+)")
 """Calls that say of an argument of a command line what it is: those of argparse, click and absl."""
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
-_SHAPED = frozenset(
-    ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
-     "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
-)  # fmt: skip
-"""Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
 COUNTING = frozenset(("arange", "eye"))
 """Calls that count a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
 _EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
@@ -85,7 +81,7 @@ def places(
     named = [place for place in found if speaks_of_batch(place.name)]
     named += [place for cell in cells for place in _in_commands(cell, size)]
     named += [place for path, text in (settings or {}).items() for place in _in_settings(path, text, size)]
-    counts = {one.id for tree in known for one in _leading(tree) if isinstance(one, ast.Name)}
+    counts = {one.id for tree in known for one in sizes_of_batches(tree) if isinstance(one, ast.Name)}
     sizing = [place for place in found if place.name not in COUNTING]
     leading = [one for one in sizing if one.how == "literal" or _COUNT.search(one.name) or one.name in counts]
     return (
@@ -158,6 +154,19 @@ def changed(
         "files": {**own, **{path: "\n".join(lines) for path, lines in files.items()}},
         "counts": {"size": sizes[0], "wanted": sizes[1], "places": at} if at else None,
     }
+
+
+def is_batch_alone(tried: Iterable[BatchPlace], before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Whether of the step's inputs only the leading dimension is another one: plain numbers may hold the length of a
+    window as well, or how many features there are."""
+    if any(place.how != "literal" for place in tried):
+        return True
+    return [_samples(one) for one in before["inputs"]] == [_samples(one) for one in after["inputs"]]
+
+
+def _samples(described: str) -> str:
+    """What of an input as it is described (`float32[32, 13]`) is not the size of its batch."""
+    return re.sub(r"\[\d+", "[", described)
 
 
 def as_data(found: Iterable[BatchPlace]) -> list[dict[str, Any]]:
@@ -315,6 +324,8 @@ def _numbers(tree: ast.Module, parameters: dict[str, list[str]]) -> Iterator[tup
                         yield "field", key.value, value
             case ast.Call():
                 yield from _arguments(node, parameters)
+    for one in sizes_of_batches(tree):
+        yield "literal", "", one
 
 
 def _assigned(how: str, target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:
@@ -340,14 +351,14 @@ def _defaults(node: ast.arguments) -> Iterator[tuple[str, str, ast.expr]]:
 def _given_by(default: ast.expr) -> ast.expr:
     """What an option is by default that stands for a parameter's default: `batch: int = typer.Option(32)`."""
     match default:
-        case ast.Call(func=func, args=args, keywords=words) if _last(func) in {"Option", "Argument"}:
+        case ast.Call(func=func, args=args, keywords=words) if called_by(func) in {"Option", "Argument"}:
             named = [word.value for word in words if word.arg == "default"]
             return next(iter([*named, *args]), default)
     return default
 
 
 def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
-    called, given = _last(node.func), node.args
+    called, given = called_by(node.func), node.args
     if (declared := _DECLARES.fullmatch(called)) is not None:
         is_absl = declared[1] is not None  # a name, a default, a help
         flags = [text for one in node.args[: 1 if is_absl else None] if (text := _text(one))]
@@ -358,29 +369,8 @@ def _arguments(node: ast.Call, parameters: dict[str, list[str]]) -> Iterator[tup
     for word in node.keywords:
         yield "argument", word.arg or "", word.value
     if called == "partial" and node.args:
-        called, given = _last(node.args[0]), node.args[1:]
+        called, given = called_by(node.args[0]), node.args[1:]
     if called in parameters:
         yield from (("argument", name, one) for name, one in zip(parameters[called], given, strict=False))
     if called in COUNTING:
         yield from (("literal", called, one) for one in node.args)
-    if called not in parameters or called in _SHAPED:
-        yield from (("literal", "", one) for one in _firsts(node, called))
-
-
-def _leading(tree: ast.Module) -> Iterator[ast.expr]:
-    """What stands where a tensor's leading dimension does, or counts the samples that one is made of."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            yield from _firsts(node, _last(node.func))
-
-
-def _last(node: ast.expr) -> str:
-    return str(getattr(node, "attr", getattr(node, "id", "")))
-
-
-def _firsts(node: ast.Call, called: str) -> Iterator[ast.expr]:
-    if called == "range" and len(node.args) == 1:
-        yield node.args[0]
-    elif called in _SHAPED:
-        for value in [*node.args, *(word.value for word in node.keywords if word.arg in {"shape", "size"})]:
-            yield value.elts[0] if isinstance(value, (ast.List, ast.Tuple)) and value.elts else value

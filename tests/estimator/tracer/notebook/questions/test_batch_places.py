@@ -127,6 +127,46 @@ def test_an_argument_is_called_what_the_function_calls_it_wherever_that_stands(h
     assert batch_places.places(cells[1:], 32, [ast.parse(cells[0]["source"])]) == [place]
 
 
+ROWS = NET + "rows = paddle.rand([{rows}, 13])\n"
+IN_SLICES = {
+    "a step and the ends of slices": ROWS.format(rows=40) + "for i in range(0, 40, 8):\n    x = rows[i : i + 8]" + STEP,
+    "multiples": ROWS.format(rows=40) + "for i in range(len(rows) // 8):\n    x = rows[i * 8 : (i + 1) * 8]" + STEP,
+    "a list of slices": ROWS.format(rows=40) + "for x in [rows[i : i + 8, :] for i in range(0, 40, 8)]:" + STEP,
+    "a reader": ROWS.format(rows=40)
+    + "def reader():\n    held = []\n    for row in rows:\n        held.append(row)\n        if len(held) == 8:\n"
+    + "            yield paddle.stack(held)\n            held = []\nfor x in reader():"
+    + STEP,
+    "as many epochs as samples": ROWS.format(rows=40)
+    + "for epoch in range(8):\n  for i in range(0, 40, 8):\n    x = rows[i : i + 8]"
+    + STEP,
+}
+EPOCHS = "for epoch in range(8)"
+
+
+def test_slices_of_samples_end_where_the_batch_does(run_child):
+    found = run_child("trace", IN_SLICES, {name: {"batch_size": 2} for name in IN_SLICES})
+    edited = {
+        name: source.replace("8", "2").replace(EPOCHS.replace("8", "2"), EPOCHS) for name, source in IN_SLICES.items()
+    }
+    expected = run_child("trace", edited)
+    for name, source in IN_SLICES.items():
+        assert (found[name]["batch_size"], found[name]["peak"]) == (2, expected[name]["peak"]), name
+        assert len(found[name]["batch_from"]) == source.replace(EPOCHS, "").count("8"), name
+
+
+def test_a_window_as_long_as_the_batch_is_not_made_shorter(run_child):
+    """Its length stands in slices as well, and the step would have other inputs."""
+    source = (
+        NET.replace("13", "8")
+        + "rows = paddle.rand([48])\nwindows = paddle.stack([rows[i : i + 8] for i in range(0, 40)])\n"
+        + "for i in range(0, 40, 8):\n    x = windows[i : i + 8]"
+        + STEP
+    )
+    (found,) = run_child("trace", {"windows": source}, {"windows": {"batch_size": 2}}).values()
+    assert found["batch_size"] == 8
+    assert "batch_size_kept" in found["notes"]
+
+
 CONTRAST = (
     NET
     + """for step in range(5):

@@ -1,0 +1,73 @@
+"""Expressions of a program that stand where a tensor's leading dimension does, or count the samples it is made of:
+`paddle.rand([32, 13])`, `random.sample(memory, 32)`, `for i in range(0, n, 32)`, `x[i : i + 32]`, `if len(rows) == 32`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+SHAPED = frozenset(
+    ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
+     "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
+)  # fmt: skip
+"""Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
+_GATHERS = frozenset(("append", "extend", "insert", "add"))
+_UPDATES = frozenset(("backward", "step", "minimize", "train_batch"))
+
+
+def sizes_of_batches(tree: ast.Module) -> Iterator[ast.expr]:
+    """All of a source. How often a loop goes round is a batch's size only where it gathers one."""
+    rounds = {id(one) for node in ast.walk(tree) if isinstance(node, ast.For) for one in _rounds(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            yield from _in_call(node, is_counted=id(node) in rounds)
+        else:
+            yield from _in_slice(node)
+
+
+def called_by(node: ast.expr) -> str:
+    """The last part of what is called."""
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+def _rounds(loop: ast.For) -> Iterator[ast.AST]:
+    """What a loop goes over, where it trains or gathers nothing."""
+    within = [part for statement in loop.body for part in ast.walk(statement)]
+    calls = {called_by(one.func) for one in within if isinstance(one, ast.Call)}
+    fills = any(isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Subscript) for one in within)
+    gathers = fills or not calls.isdisjoint(_GATHERS) or any(isinstance(one, ast.Yield) for one in within)
+    if not gathers or not calls.isdisjoint(_UPDATES):
+        yield from ast.walk(loop.iter)
+
+
+def _in_call(node: ast.Call, *, is_counted: bool) -> Iterator[ast.expr]:
+    called = called_by(node.func)
+    if called == "range":
+        divided = [one.right for one in node.args if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv)]
+        yield from divided
+        if len(node.args) == 3 or (len(node.args) == 1 and not is_counted):
+            yield node.args[-1]
+    elif called in SHAPED:
+        for value in [*node.args, *(word.value for word in node.keywords if word.arg in {"shape", "size"})]:
+            yield value.elts[0] if isinstance(value, (ast.List, ast.Tuple)) and value.elts else value
+
+
+def _in_slice(node: ast.AST) -> Iterator[ast.expr]:
+    """What a slice of samples ends behind (`x[i : i + 32]`, `x[i * 32 : (i + 1) * 32]`, `x[:32]`), at how many a reader
+    gives them out (`len(rows) == 32`), and into how many at a time they are divided (`len(x) // 32`)."""
+    match node:
+        case ast.Subscript(slice=ast.Slice() as part) | ast.Subscript(slice=ast.Tuple(elts=[ast.Slice() as part, *_])):
+            for bound in (part.lower, part.upper):
+                if isinstance(bound, ast.BinOp):
+                    yield from (bound.left, bound.right)
+                elif bound is not None:
+                    yield bound
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len")), ops=[ast.Eq() | ast.GtE()], comparators=[size]):
+            yield size
+        case ast.BinOp(
+            left=ast.Call(func=ast.Name(id="len")) | ast.Subscript(value=ast.Attribute(attr="shape")),
+            op=ast.FloorDiv(),
+            right=size,
+        ):
+            yield size
