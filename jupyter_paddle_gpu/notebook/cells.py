@@ -36,6 +36,8 @@ _NAMED = re.compile(r"!\s*(?:\{(\w+)\}|\$(\w+))(?=\s|$)([^\n]*)")
 """A command whose program is what a name holds: `!{line} --epochs 3`, `!$line`."""
 _WRITTEN_OUT = re.compile(r"^(\s*)get_ipython\(\)\.run_line_magic\((['\"])(\w+)\2,\s*(['\"])((?:(?!\4)[^\\])*)\4\)\s*$")
 """A line magic as IPython runs it, and as `nbconvert` writes it."""
+_OF_SHELL = re.compile(r"\A%(?:sx|system)\s+|\A%time\s+!\s*")
+"""How a line magic hands its line to a shell: `%sx python train.py`, `%time !python train.py`."""
 _BARE = re.compile(r"ls|ll|pwd")
 _AUTOMATIC = re.compile(
     r"(?:cd|pwd|pushd|popd|ls|ll|cat|cp|mv|rm|mkdir|rmdir|pip|conda|mamba|env|set_env|load_ext|reload_ext|autoreload"
@@ -211,7 +213,7 @@ def _mask_at(lines: list[str], start: int, column: int, *, assigned: bool) -> Ma
     end = start
     while lines[end].endswith("\\") and end + 1 < len(lines):
         end += 1
-    text = "\n".join([lines[start][column:], *lines[start + 1 : end + 1]])
+    text = _OF_SHELL.sub("!", "\n".join([lines[start][column:], *lines[start + 1 : end + 1]]), count=1)
     lines[start] = lines[start][:column] + _stand_in(text, assigned=assigned)
     lines[start + 1 : end + 1] = ["#"] * (end - start)
     return Magic(text, start + 1)

@@ -32,7 +32,11 @@ _WRAPPERS = {
     "nohup": 0, "time": 0, "exec": 0, "env": 0, "sudo": 0, "nice": 0, "ionice": 0, "stdbuf": 0, "timeout": 1,
 }  # fmt: skip
 """Programs that start what is written behind them, with the number of words of their own."""
-_WRAPPER_OPTION_WITH_VALUE = frozenset({"-n", "-c", "-k", "-s", "-u", "-o", "-e", "-i"})
+_ENVIRONMENTS = frozenset(("uv", "conda", "mamba", "micromamba", "poetry", "pipenv", "pdm", "pixi", "rye", "hatch"))
+"""Programs that start what is behind their `run` in an environment: `uv run train.py`, `conda run -n base python …`."""
+_WRAPPER_OPTION_WITH_VALUE = frozenset(
+    ("-n", "-c", "-k", "-s", "-u", "-o", "-e", "-i", "-p", "--name", "--prefix", "--with", "--python", "--project")
+)
 _CUT = re.compile(r"\s*(?:&&|;|\|\||\|)\s*")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _ALL_ARGUMENTS = re.compile(r"\"\$[@*]\"|\"\$\{[@*]\}\"|\$[@*]|\$\{[@*]\}")
@@ -188,6 +192,8 @@ class Shell:
         """(kind, path, arguments) of `python script.py …`, `python -m module …`, of the launcher, or of `fleetrun`."""
         if words and words[0].rpartition("/")[2] == "fleetrun":
             return _launched(words[1:])
+        if words and words[0].endswith(".py"):  # `./train.py`, `uv run train.py`
+            words = ["python", *words]
         if not words or not _PYTHON.match(words[0]):
             return None
         rest = words[1:]
@@ -272,9 +278,16 @@ def is_python(magic: str) -> bool:
 
 def _unwrapped(words: list[str]) -> list[str]:
     """Without variables and without what only starts the rest (`nohup`, `nice -n 5`)."""
-    while words and (_ASSIGNMENT.match(words[0]) or os.path.basename(words[0]) in _WRAPPERS):  # noqa: PTH119
+    while (
+        words
+        and (
+            _ASSIGNMENT.match(words[0])
+            or (name := os.path.basename(words[0])) in _WRAPPERS  # noqa: PTH119
+            or (name in _ENVIRONMENTS and words[1:2] == ["run"])
+        )
+    ):
         own = _WRAPPERS.get(os.path.basename(words[0]), 0)  # noqa: PTH119
-        words = words[1:]
+        words = words[2 if words[0] not in _WRAPPERS and words[1:2] == ["run"] else 1 :]
         while words and words[0].startswith("-"):
             words = words[2 if words[0] in _WRAPPER_OPTION_WITH_VALUE else 1 :]
         words = words[own:]

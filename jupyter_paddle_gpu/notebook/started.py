@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -17,8 +18,9 @@ STARTERS = frozenset(
     )
 )
 """Calls that start a program, by their last name."""
-_RUNS = frozenset(("run_path", "exec"))
-"""Calls that run a file in this process: `runpy.run_path("train.py")`, `exec(open("train.py").read())`."""
+_RUNS = frozenset(("run_path", "exec", "run_module"))
+"""Calls that run a file or a module in this process: `runpy.run_path("train.py")`, `exec(open("train.py").read())`."""
+_SCRIPT = re.compile(r"\.py|(?:^| )-m ")
 _UNKNOWN = "…"
 """Stands for a word that only running the code would give."""
 
@@ -35,11 +37,14 @@ def started_programs(cells: Iterable[ParsedCell]) -> list[tuple[int, Magic]]:
         (index, Magic("!" + text, node.lineno))
         for index, tree in trees
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _name(node.func) in STARTERS | _RUNS and ".py" in (text := _line(node, bound))
+        if isinstance(node, ast.Call) and _name(node.func) in STARTERS | _RUNS and _SCRIPT.search(_line(node, bound))
+        for text in [_line(node, bound)]
     ]
 
 
 def _line(call: ast.Call, bound: dict[str, ast.expr]) -> str:
+    if _name(call.func) == "run_module":
+        return shlex.join(["python", "-m", _text(call.args[0])]) if call.args else ""
     if _name(call.func) in _RUNS:
         texts = (one.value for one in ast.walk(call) if isinstance(one, ast.Constant))
         file = next((one for one in texts if isinstance(one, str) and one.endswith(".py")), "")
@@ -110,6 +115,7 @@ def _text_of_call(call: ast.Call) -> str:
             return " ".join(_items(words))
         case (
             ast.Call(func=ast.Attribute(value=one, attr="split"), args=[])
+            | ast.Call(func=ast.Attribute(value=ast.Name(id="shlex"), attr="split"), args=[one])
             | ast.Call(func=ast.Name(id="str"), args=[one])
         ):
             return _text(one)

@@ -58,6 +58,12 @@ for x in loader:
         ("%%script bash\npython train.py", [("python", "train.py", (), "")]),
         ("%%script node\npython\n", []),
         ("!time nice -n 5 env A=1 timeout 60 python train.py", [("python", "train.py", (), "")]),
+        ("!uv run --with paddlepaddle train.py -e 2", [("python", "train.py", ("-e", "2"), "")]),
+        ("!conda run -n base python train.py", [("python", "train.py", (), "")]),
+        ("!chmod +x train.py && ./train.py -e 2", [("python", "./train.py", ("-e", "2"), "")]),
+        ("%time !python train.py", [("python", "train.py", (), "")]),
+        ("%sx python train.py", [("python", "train.py", (), "")]),
+        ("!uv pip install rich\n!conda run ls *.py", []),
         ("!pip install rich\n!python -c 'print(1)'\n!python -m pip list\n!ls *.py", []),
     ],
 )
@@ -200,6 +206,8 @@ def test_what_a_script_is_given_and_what_make_runs(
         "import importlib\nimportlib.import_module('lib.loops')",
         "import runpy\nrunpy.run_path('../lib/loops.py')",
         "exec(open('../lib/loops.py').read())",
+        "import runpy\nrunpy.run_module('lib.loops', run_name='__main__')",
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-m', 'lib.loops'])",
         "%run ../lib/loops",
     ],
 )

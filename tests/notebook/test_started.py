@@ -24,6 +24,7 @@ LAUNCHER = "[sys.executable, '-m', 'paddle.distributed.launch', '--gpus', '0,1',
         ("words = ['python', 'train.py'] + ['-e', '2']\nsubprocess.check_call(words)", "!python train.py -e 2"),
         ("asyncio.create_subprocess_exec('python', *rest, 'train.py')", "!python '…' train.py"),
         ("subprocess.run('python train.py'.split())", "!python train.py"),
+        ("subprocess.run(shlex.split('python train.py -e 2'))", "!python train.py -e 2"),
         ("line = 'python train.py --epochs 3'\n!{line}", "!python train.py --epochs 3"),
         (
             "line = 'python train.py'\nfor e in (1, 2):\n    !$line --epochs {e} -n 'a b'",

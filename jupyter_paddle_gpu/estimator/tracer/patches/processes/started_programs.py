@@ -115,7 +115,9 @@ def _script(words: list[str]) -> tuple[str, tuple[str, ...]] | None:
 def _module(name: str) -> str | None:
     """The file of a module that is run by its name."""
     with contextlib.suppress(ImportError, ValueError, AttributeError):
-        found = importlib.util.find_spec(f"{name}.__main__") or importlib.util.find_spec(name)
+        found = importlib.util.find_spec(name)
+        if found is not None and found.submodule_search_locations is not None:
+            found = importlib.util.find_spec(f"{name}.__main__")
         return None if found is None or not (found.origin or "").endswith(".py") else found.origin
     return None
 

@@ -43,6 +43,7 @@ assert asyncio.run(followed()) == 0
 WAYS = {
     "run": 'subprocess.run([sys.executable, "-u", "train.py", "-b", "8"], cwd="trainer", check=True)',
     "shell": 'subprocess.check_call("python train.py -b 8", shell=True, cwd="trainer")',
+    "module": 'os.chdir("trainer")\nsubprocess.run([sys.executable, "-m", "train", "-b", "8"], check=True)',
     "system": 'os.chdir("trainer")\nassert os.system(f"{sys.executable} train.py -b 8") == 0',
     "output": 'assert subprocess.check_output(["python3", "train.py", "-b", "8"], cwd="trainer") == b""',
     "line": 'assert os.system("cd trainer && X=1 python train.py -b 8 > log.txt 2>&1 | tee other.txt") == 0',
