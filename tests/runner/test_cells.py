@@ -132,6 +132,12 @@ def test_await_at_top_level(execute: Execute, shell: str) -> None:
     assert run.stream(0) == "awaited\n"
 
 
+def test_what_comes_of_the_future_holds_in_later_cells(execute: Execute, shell: str) -> None:
+    later = "class Tree:\n    left: Leaf\nclass Leaf: ...\nprint(Tree.__annotations__)"
+    run = execute("from __future__ import annotations", later, shell=shell)
+    assert run.stream(1) == "{'left': 'Leaf'}\n", run.log
+
+
 def test_classes_of_the_notebook_can_be_pickled(execute: Execute, shell: str) -> None:
     run = execute("class A: pass", "import pickle\nprint(type(pickle.loads(pickle.dumps(A()))).__name__)", shell=shell)
     assert run.stream(1) == "A\n", run.log

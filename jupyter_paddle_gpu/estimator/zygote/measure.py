@@ -80,7 +80,8 @@ def measure_notebook(request: dict[str, Any]) -> dict[str, Any]:
     try:
         for cell in request["cells"]:
             tree = _Bind(answers).visit(ast.parse(cell["source"], f"cell {cell['index']}"))
-            exec(compile(ast.fix_missing_locations(tree), f"cell {cell['index']}", "exec"), names)
+            code = compile(ast.fix_missing_locations(tree), f"cell {cell['index']}", "exec", dont_inherit=True)
+            exec(code, names)
     except _Done:
         return _report(paddle, meter, changed=bool(name) or meter.sampler_batch is not None)
     return {"steps": meter.steps}

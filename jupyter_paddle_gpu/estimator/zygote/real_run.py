@@ -21,7 +21,7 @@ def main() -> None:
     import paddle
 
     paddle.set_device(request["device"])
-    exec(compile(request["source"], "calibration program", "exec"), {"__name__": "__main__"})
+    exec(compile(request["source"], "calibration program", "exec", dont_inherit=True), {"__name__": "__main__"})
     result = on_gpu(paddle) if request["device"].startswith("gpu") else on_cpu(paddle)
     result |= {"paddle_version": paddle.__version__, "pid": os.getpid()}
     os.write(output, (json.dumps(result) + "\n").encode())

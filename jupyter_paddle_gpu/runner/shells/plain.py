@@ -1,5 +1,7 @@
 """Cells executed without IPython: `exec`, the last expression shown, figures at the end of the cell."""
 
+import __future__
+
 import ast
 import contextlib
 import functools
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 _COROUTINE = 0x80
 """`inspect.CO_COROUTINE`; to import `inspect` takes longer than most cells."""
+_FEATURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+"""What a cell imports from `__future__` holds for all behind it, as in IPython."""
 
 
 class PlainShell:
@@ -37,7 +41,7 @@ class PlainShell:
         sys.modules["__main__"] = module
         self._namespace = module.__dict__
         self._namespace["display"] = self._display
-        self._count = 0
+        self._count = self._features = 0
         figures.choose_backend(inline=False)
         figures.watch_show(publisher)
 
@@ -94,7 +98,10 @@ class PlainShell:
         show = isinstance(last, ast.Expr) and not source.rstrip().endswith(";")
         if show and isinstance(last, ast.Expr):
             tree.body.pop()
-        self._evaluate(compile(tree, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self._features
+        code = compile(tree, filename, "exec", flags, dont_inherit=True)
+        self._features |= code.co_flags & _FEATURES
+        self._evaluate(code)
         if show and isinstance(last, ast.Expr):
             expression = ast.fix_missing_locations(ast.Expression(last.value))
             return self._evaluate(compile(expression, filename, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT))

@@ -67,7 +67,7 @@ def real(sources: dict[str, str], requests: dict[str, dict]) -> None:
         failure = None
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                code = compile(source, "<cell 0>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+                code = compile(source, "<cell 0>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
                 names = {"__name__": "__main__", "step_ends": mark}  # for updates by hand
                 awaits = code.co_flags & inspect.CO_COROUTINE
                 asyncio.run(eval(code, names)) if awaits else exec(code, names)

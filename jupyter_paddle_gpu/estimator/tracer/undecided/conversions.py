@@ -20,19 +20,24 @@ LISTED = ("mean", "sum", "average", "median", "min", "max", "std", "array", "asa
 """Functions of numpy that take a list of numbers."""
 
 
-def float_of(*args: Any) -> float:
-    """`float(...)` in the user's code, which otherwise forgets that a number is not known."""
-    found = float(*args)
-    given = args[0] if args else 0
+def float_of(called: Any, given: Any) -> Any:
+    """`float(x)` in the user's code, which otherwise forgets that a number is not known.
+
+    Args:
+        called: what the name means there: a program may have another `float`.
+    """
+    found = called(given)
+    if called is not float:
+        return found
     is_other = not isinstance(given, (*PLAIN, str))
     return UnknownFloat(found) if is_unknown(given) or (is_other and not is_known(given)) else found
 
 
-def int_of(given: Any) -> Any:
-    """`int(...)` in the user's code: what a file of settings holds that is not here stays what it is, so that it is
+def int_of(called: Any, given: Any) -> Any:
+    """`int(x)` in the user's code: what a file of settings holds that is not here stays what it is, so that it is
     asked for where it is needed, by its own name."""
     is_open = isinstance(given, Arithmetic) and variants.present() is None and asking.is_setting(given)
-    return given if is_open and given._answer() is None else int(given)
+    return given if called is int and is_open and given._answer() is None else called(given)
 
 
 _OURS = {"float": FLOAT, "int": INT}
@@ -42,10 +47,13 @@ class Conversions(ast.NodeTransformer):
     """Lets `float(x)` and `int(x)` of a notebook keep that a number is not known."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """`float(x)` as `__float_of__(x)`."""
+        """`float(x)` as `__float_of__(float, x)`."""
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in _OURS and len(node.args) == 1 and not node.keywords:
-            node.func = ast.copy_location(ast.Name(_OURS[node.func.id], ast.Load()), node.func)
+        match node:
+            case ast.Call(func=ast.Name(id="float" | "int" as name) as called, args=[given], keywords=[]):
+                if not isinstance(given, ast.Starred):
+                    ours = ast.copy_location(ast.Name(_OURS[name], ast.Load()), called)
+                    return ast.copy_location(ast.Call(ours, [called, given], []), node)
         return node
 
 

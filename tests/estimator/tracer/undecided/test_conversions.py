@@ -47,3 +47,73 @@ def test_a_number_is_asked_for_by_its_place_in_the_file(found, name):
 def test_its_answer_is_that_number(found, name):
     one = found[f"{name} answered"]
     assert (one["status"], one["batch_size"]) == ("ok", 8)
+
+
+STEP = """
+net = paddle.nn.Linear(4, 2)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    net(paddle.rand([8, 4])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ABSENT = "import json, paddle\nconf = json.load(open('absent.json'))\n"
+AS_PYTHON = {
+    "another meaning of the name": """
+def of(int, text): return int(text)
+assert of(list, "ab") == ["a", "b"]
+float = str
+assert float(3) == "3"
+""",
+    "no and two arguments": """
+assert int(*()) == 0 and int(*("ff", 16)) == int("ff", base=16) == 255 and float(*["3"]) == 3.0
+""",
+    "what it is": """
+import collections, functools, pickle
+class Own(int):
+    def twice(self): return int(self) * 2
+def kind(given):
+    match given:
+        case int(): return "int"
+        case float(): return "float"
+assert int is type(3) and isinstance(int, type) and pickle.loads(pickle.dumps(int)) is int
+assert Own("4").twice() == 8 and type(int(Own(3))) is int and [kind(int("3")), kind(float("3"))] == ["int", "float"]
+assert list(map(int, "12")) == [1, 2] and collections.defaultdict(int)["a"] == 0
+assert functools.partial(int, base=2)("101") == 5 and int.from_bytes(b"a", "big") == 97
+""",
+    "annotations are values": """
+import dataclasses, inspect
+@dataclasses.dataclass
+class Config:
+    width: int = 4
+    rate: float = 0.1
+config = Config(**{one.name: one.type("3") for one in dataclasses.fields(Config)})
+assert config.width == 3 and Config.__init__.__annotations__["rate"] is float
+assert str(inspect.signature(lambda: 0)) == "()"
+""",
+    "annotations are texts from there on": """
+from __future__ import annotations
+#---
+class Tree:
+    def leaf(self) -> Leaf: ...
+    left: Tree
+class Leaf: ...
+assert Tree.__annotations__ == {"left": "Tree"}
+""",
+}
+"""What hangs on `int`, `float` and annotations in the cells of a notebook, in which an error would be told."""
+
+
+@pytest.fixture(scope="module")
+def plain(run_child):
+    sources = {name: f"import paddle\n#---\n{source}\n#---\n{STEP}" for name, source in AS_PYTHON.items()}
+    sources |= {f"{name} beside absent data": f"{ABSENT}#---\n{source}\n#---\n{STEP}\nprint(conf['width'] + 1)"
+                for name, source in AS_PYTHON.items()}  # fmt: skip
+    return run_child("trace", sources)
+
+
+@pytest.mark.parametrize("name", AS_PYTHON)
+@pytest.mark.parametrize("beside", ["", " beside absent data"])
+def test_names_and_annotations_are_pythons_own(plain, name, beside):
+    found = plain[name + beside]
+    assert (found["status"], found["stop"]) == ("ok", None)

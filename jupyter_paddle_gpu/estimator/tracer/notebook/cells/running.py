@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import functools
 import gc
-import inspect
 import linecache
 import sys
 import types
@@ -48,7 +46,7 @@ from .helpers import Helpers
 from .loops import LOOP, TURNS, Loops, Turns, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
-from .shell import Shell, ignore
+from .shell import Shell, Statements, ignore
 from .surmises import Surmises
 from .untaken import Asked, Given
 
@@ -56,15 +54,6 @@ _ROUNDS = 8
 """Of a loop, after which a statement that was passed by in each of them is passed by without a look at its error."""
 _WORDS = {conversions.Conversions: "t(", absent_modules.Imports: "import"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
-
-
-def _execute(tree: ast.Module, name: str, namespace: dict[str, Any]) -> None:
-    """Run a cell's statements, which may await as IPython lets them (`await main()`)."""
-    code = compile(tree, name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    if code.co_flags & inspect.CO_COROUTINE:
-        asyncio.run(eval(code, namespace))
-    else:
-        exec(code, namespace)
 
 
 class CellRun:
@@ -98,7 +87,7 @@ class CellRun:
         asked: Asked | None = None,
     ) -> None:
         self.cells = cells
-        self._session = Session()
+        self._session, self._statements = Session(), Statements()
         self._asked = asked or Asked()
         self.answers = Given(answers, self._asked)
         self._absorbs_within, self._follows, self._in_loops = absorbs, follows, in_loops
@@ -275,7 +264,7 @@ class CellRun:
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)
-        exec(compile(self._rewritten(source, file, cell, line), file, "exec"), namespace)
+        exec(compile(self._rewritten(source, file, cell, line), file, "exec", dont_inherit=True), namespace)
 
     def _started(self, asked: Started) -> int:
         """A program that the code starts which runs now."""
@@ -303,7 +292,7 @@ class CellRun:
             own = tree.body[:1] if self._follows else tree.body
             before = surmises.before(own[0], namespace)
             try:
-                _execute(ast.Module(own, []), name, namespace)
+                self._statements.run(own, name, namespace)
                 known, done = surmises.of(own[0], namespace, before, failed=False), len(own)
                 if self._follows:
                     makings.remember_statement(own[0], namespace, before, name)

@@ -2,18 +2,41 @@
 accepts everything else and does nothing."""
 
 from __future__ import annotations
+import __future__
 
+import ast
+import asyncio
+import inspect
 from typing import Any
 
 from ...patches.processes.started_programs import StartedPrograms
 from ...session import current
 
+_FEATURES = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _STARTS = frozenset(("system", "system_raw", "system_piped", "getoutput"))
 
 
 def ignore(*args: Any, **kwargs: Any) -> None:
     """`display(...)`, and whatever else only shows."""
     return
+
+
+class Statements:
+    """Runs statements of cells: they may await (`await main()`), and what one imports from `__future__` holds behind it
+    in all cells. What holds here does not hold there: annotations are values."""
+
+    def __init__(self) -> None:
+        self._features = 0
+
+    def run(self, statements: list[ast.stmt], name: str, namespace: dict[str, Any]) -> None:
+        """Run some."""
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT | self._features
+        code = compile(ast.Module(statements, []), name, "exec", flags, dont_inherit=True)
+        self._features |= code.co_flags & _FEATURES
+        if code.co_flags & inspect.CO_COROUTINE:
+            asyncio.run(eval(code, namespace))
+        else:
+            exec(code, namespace)
 
 
 class Shell:

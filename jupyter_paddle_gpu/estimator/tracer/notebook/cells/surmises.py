@@ -104,7 +104,7 @@ class Surmises:
 
     def _alike(self, statement: ast.stmt, namespace: dict[str, Any], open_still: list[str]) -> dict[str, Any]:
         tree = ast.fix_missing_locations(ast.Module([_Opening().visit(copy.deepcopy(statement))], []))
-        code = compile(tree, "<surmise>", "exec")
+        code = compile(tree, "<surmise>", "exec", dont_inherit=True)
         known: dict[str, Any] = {}
         for pair in (pair for pair in PAIRS if pair[0].holds):
             found = [_bound(code, namespace, variant, self._session) for variant in pair]
