@@ -24,8 +24,10 @@ from ..workers.interpreters import Interpreter
 SOUGHT = frozenset(row.name for row in WHAT_IFS if row.sizes_batch)
 """What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
 
-COUNTING = frozenset(("arange", "eye"))
-"""How the tracer names places that count a batch's samples, or anything else."""
+DIVIDES = "//"
+"""How the tracer names numbers that may divide samples into batches, or anything else."""
+COUNTING = frozenset(("arange", "eye", "%"))
+"""How it names places that count a batch's samples, or anything else."""
 EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
 """Keys of settings for what is done beside a training."""
 
@@ -85,7 +87,7 @@ class ChangedSteps:
         self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
         self._samples: list[str] = []
-        """The step's inputs, without the size of the batch."""
+        """The model's size and the step's inputs, without the size of the batch."""
 
     def trace(
         self, request: EstimateRequest, told: Container[str] = (), *, keep: bool = True
@@ -145,18 +147,27 @@ class ChangedSteps:
         if trace is None or trace.status != "ok":
             return (), 0
         changed_one = self._changed_one(trace)
+        arrives = self._arrives(traced, wanted)
+        size = (changed_one.own_batch_size if arrives else changed_one.batch_size) or 0
+        is_bound = size == wanted  # under its names: what it is by itself, this trace does not know
+        of_files = {one: None for one in trace.batch_candidates if is_bound and one.file}
+        if is_bound and not of_files and (unbound := self._unbound(request)) is not None:
+            trace, changed_one = unbound, self._changed_one(unbound)
+            size = changed_one.batch_size or 0
         self._samples = _samples(changed_one)
         facts = self._rewrite(EstimateRequest()).facts
         cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
-        arrives = self._arrives(traced, wanted)
-        size = (changed_one.own_batch_size if arrives else changed_one.batch_size) or 0
-        is_bound = size == wanted  # under its names: what it is by itself, the trace does not know
-        found = (
-            one
-            for one in trace.batch_candidates
-            if (is_bound and one.file) or _at(cells.get(one.cell, []), one) == size
+        at_size = (one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
+        return tuple(of_files | dict.fromkeys(at_size)), size
+
+    def _unbound(self, request: EstimateRequest) -> Trace | None:
+        """The step as the notebook has it by itself, with where its cells may hold the batch size."""
+        alone = msgspec.structs.replace(request, **{row.name: row.default for row in WHAT_IFS if row.in_jobs})
+        facts = self._rewrite(alone).facts
+        traced = self._traces.trace(
+            facts, self._folder, alone, self._interpreter, keep=False, seeks_batch=True, accelerator=self._accelerator
         )
-        return tuple(found), size
+        return traced.trace if _is_known(traced) else None
 
     def _of_the_notebook(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int, told: Container[str] = ()
@@ -186,6 +197,8 @@ class ChangedSteps:
             yield training
         if sizing:
             yield sizing
+        if any(one.name == DIVIDES for one in sizing):
+            yield tuple(one for one in sizing if one.name != DIVIDES)
         if places and places != sizing:
             yield places
 
@@ -242,7 +255,8 @@ class ChangedSteps:
         return next((one for one in trace.others if one.id == own), trace)
 
     def _is_batch_alone(self, traced: Traced) -> bool:
-        """Whether the inputs changed by their leading dimension only: plain numbers may hold a window's length, too."""
+        """Whether only the inputs' leading dimension changed: plain numbers may hold a window's length as well, or how
+        many features there are."""
         if traced.trace is None or any(place.how != "literal" for place in self.places):
             return True
         return not self._samples or _samples(self._changed_one(traced.trace)) == self._samples
@@ -271,8 +285,8 @@ def _at(lines: list[str], place: BatchPlace) -> int | None:
 
 
 def _samples(trace: Trace) -> list[str]:
-    """What of each input (`float32[32, 13]`) is not the size of its batch."""
-    return [re.sub(r"\[\d+", "[", described) for described in trace.inputs]
+    """The size of the model, and what of each input (`float32[32, 13]`) is not the size of its batch."""
+    return [str(trace.parameters), *(re.sub(r"\[\d+", "[", described) for described in trace.inputs)]
 
 
 def _position(place: Place) -> tuple[int, int]:

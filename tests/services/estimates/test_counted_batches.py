@@ -1,4 +1,5 @@
-"""What counts a batch's samples (labels of a contrast within it) follows it, found by one trace more."""
+"""Where a batch stands in plain numbers, or behind a setting's default, a job's copy has all of them otherwise, and
+what only looks alike as it is; what counts its samples (labels of a contrast within it) follows it."""
 
 from __future__ import annotations
 
@@ -50,3 +51,56 @@ def test_labels_follow_by_one_trace_more(services, monkeypatch, labels):
     assert copy["cells"][0]["source"] == code.replace("512", "64")
     edited = services.estimate(opened(services, copy["cells"][0]["source"]), EstimateRequest(target="cpu"))
     assert found.allocated_peak_bytes == edited.allocated_peak_bytes
+
+
+HEAD = """
+import os
+import paddle
+net = paddle.nn.Sequential(paddle.nn.Linear(12, {wide}), paddle.nn.Linear({wide}, 1))
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+rows = paddle.rand([64, 12])
+"""
+STEP = """
+    loss = net(x).mean()
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+SLICED = "for step, i in enumerate(range(0, 64, 16)):\n    x = rows[i : i + 16]" + STEP
+LOADED = "for x, in paddle.io.DataLoader(paddle.io.TensorDataset([rows]), batch_size=batch_size):" + STEP
+WRITTEN = {
+    "slices, and not a line that is printed": (
+        HEAD.format(wide=3) + SLICED + "    if step % 16 == 0:\n        print(step)\n",
+        ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "    if step % 16 == 0:"],
+    ),
+    "slices, and not a model's size": (
+        HEAD.format(wide="64 // 16") + SLICED,
+        ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "paddle.nn.Linear(12, 64 // 16)"],
+    ),
+    "rounds": (
+        HEAD.format(wide=3)
+        + "rounds = 64 // 16\nfor step in range(rounds):\n    x = rows[step * 16 : (step + 1) * 16]"
+        + STEP,
+        ["rounds = 64 // 4", "    x = rows[step * 4 : (step + 1) * 4]"],
+    ),
+    "a setting's default": (
+        HEAD.format(wide=3) + "batch_size = int(os.environ.get('BATCH', '16'))\n" + LOADED,
+        ["batch_size = int(os.environ.get('BATCH', '4'))"],
+    ),
+    "one of two": (
+        HEAD.format(wide=3) + "batch_size = 16 if not os.environ.get('SMALL') else 2\n" + LOADED,
+        ["batch_size = 4 if not os.environ.get('SMALL') else 2"],
+    ),
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_a_batch_is_changed_where_it_stands(services, how):
+    code, lines = WRITTEN[how]
+    notebook, request = opened(services, code), EstimateRequest(target="cpu", batch_size=4)
+    found = services.estimate(notebook, request)
+    assert (found.status, found.batch_size) == ("ok", 4)
+    source = settle(services.desk(), notebook, Submission(request=request)).content["cells"][0]["source"]
+    assert all(line in source for line in lines), source
+    edited = services.estimate(opened(services, source), EstimateRequest(target="cpu"))
+    assert (edited.batch_size, edited.allocated_peak_bytes) == (4, found.allocated_peak_bytes)

@@ -14,15 +14,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from .batch_words import alone, speaks_of_batch, words
-from .leading_sizes import called_by, sizes_of_batches
+from .leading_sizes import DIVIDES, REMAINS, called_by, divisors, sizes_of_batches
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
 _DECLARES = re.compile(r"add_argument|option|argument|(DEFINE_\w+)")
 """Calls that say of an argument of a command line what it is: those of argparse, click and absl."""
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
-COUNTING = frozenset(("arange", "eye"))
-"""Calls that count a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
+COUNTING = frozenset(("arange", "eye", REMAINS))
+"""What counts a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
 _EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
 """Settings of what is done beside a training; they stay as long as the step does without."""
 
@@ -83,10 +83,14 @@ def places(
     named += [place for path, text in (settings or {}).items() for place in _in_settings(path, text, size)]
     counts = {one.id for tree in known for one in sizes_of_batches(tree) if isinstance(one, ast.Name)}
     sizing = [place for place in found if place.name not in COUNTING]
-    leading = [one for one in sizing if one.how == "literal" or _COUNT.search(one.name) or one.name in counts]
+    leading = [
+        one
+        for one in sizing
+        if (one.how == "literal" and one.name != DIVIDES) or _COUNT.search(one.name) or one.name in counts
+    ]
     return (
         named
-        or (leading and leading + [place for place in found if place.name in COUNTING])
+        or (leading and leading + [place for place in found if place.name in COUNTING or place.name == DIVIDES])
         or _only(trees, cells, size)
     )
 
@@ -119,6 +123,8 @@ def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
     if (training := of_training(sizing)) != sizing:
         yield training
     yield sizing
+    if any(place.name == DIVIDES for place in sizing):
+        yield [place for place in sizing if place.name != DIVIDES]
     if sizing != found:
         yield found
 
@@ -157,10 +163,12 @@ def changed(
 
 
 def is_batch_alone(tried: Iterable[BatchPlace], before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether of the step's inputs only the leading dimension is another one: plain numbers may hold the length of a
-    window as well, or how many features there are."""
+    """Whether of the step's inputs only the leading dimension is another one, and the model is the same: plain numbers
+    may hold the length of a window as well, or how many features there are."""
     if any(place.how != "literal" for place in tried):
         return True
+    if before["parameters"] != after["parameters"]:
+        return False
     return [_samples(one) for one in before["inputs"]] == [_samples(one) for one in after["inputs"]]
 
 
@@ -324,8 +332,8 @@ def _numbers(tree: ast.Module, parameters: dict[str, list[str]]) -> Iterator[tup
                         yield "field", key.value, value
             case ast.Call():
                 yield from _arguments(node, parameters)
-    for one in sizes_of_batches(tree):
-        yield "literal", "", one
+    yield from (("literal", "", one) for one in sizes_of_batches(tree))
+    yield from (("literal", name, one) for name, one in divisors(tree))
 
 
 def _assigned(how: str, target: ast.expr, value: ast.expr) -> Iterator[tuple[str, str, ast.expr]]:

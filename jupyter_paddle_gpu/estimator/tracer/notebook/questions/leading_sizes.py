@@ -12,6 +12,8 @@ SHAPED = frozenset(
      "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
 )  # fmt: skip
 """Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
+DIVIDES, REMAINS = "//", "%"
+"""What numbers are called that divide."""
 _GATHERS = frozenset(("append", "extend", "insert", "add"))
 _UPDATES = frozenset(("backward", "step", "minimize", "train_batch"))
 
@@ -44,8 +46,6 @@ def _rounds(loop: ast.For) -> Iterator[ast.AST]:
 def _in_call(node: ast.Call, *, is_counted: bool) -> Iterator[ast.expr]:
     called = called_by(node.func)
     if called == "range":
-        divided = [one.right for one in node.args if isinstance(one, ast.BinOp) and isinstance(one.op, ast.FloorDiv)]
-        yield from divided
         if len(node.args) == 3 or (len(node.args) == 1 and not is_counted):
             yield node.args[-1]
     elif called in SHAPED:
@@ -54,20 +54,34 @@ def _in_call(node: ast.Call, *, is_counted: bool) -> Iterator[ast.expr]:
 
 
 def _in_slice(node: ast.AST) -> Iterator[ast.expr]:
-    """What a slice of samples ends behind (`x[i : i + 32]`, `x[i * 32 : (i + 1) * 32]`, `x[:32]`), at how many a reader
-    gives them out (`len(rows) == 32`), and into how many at a time they are divided (`len(x) // 32`)."""
+    """What a slice of samples ends behind (`x[i : i + 32]`, `x[i * 32 : (i + 1) * 32]`, `x[:32]`), how far its loop
+    goes (`i += 32`, `while i + 32 <= n`), and at how many a reader gives them out (`len(rows) == 32`)."""
     match node:
         case ast.Subscript(slice=ast.Slice() as part) | ast.Subscript(slice=ast.Tuple(elts=[ast.Slice() as part, *_])):
             for bound in (part.lower, part.upper):
-                if isinstance(bound, ast.BinOp):
-                    yield from (bound.left, bound.right)
-                elif bound is not None:
-                    yield bound
-        case ast.Compare(left=ast.Call(func=ast.Name(id="len")), ops=[ast.Eq() | ast.GtE()], comparators=[size]):
+                yield from _summands(bound) if bound is not None else ()
+        case ast.AugAssign(op=ast.Add(), value=size):
             yield size
-        case ast.BinOp(
-            left=ast.Call(func=ast.Name(id="len")) | ast.Subscript(value=ast.Attribute(attr="shape")),
-            op=ast.FloorDiv(),
-            right=size,
-        ):
+        case ast.Compare(left=ast.BinOp(op=ast.Add(), right=size), ops=[ast.Lt() | ast.LtE()]):
             yield size
+        case ast.Compare(left=ast.Call(func=ast.Name(id="len")), comparators=[size]):
+            yield size
+
+
+def divisors(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
+    """Into how many at a time samples may be divided (`n // 32`), or anything else; how often something may be done, be
+    it that a batch is given out or a line printed (`k % 32 == 0`). Each with its operator."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(op=ast.FloorDiv(), right=size):
+                yield DIVIDES, size
+            case ast.Compare(left=ast.BinOp(op=ast.Mod(), right=size)):
+                yield REMAINS, size
+
+
+def _summands(bound: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(bound, ast.BinOp):
+        yield from _summands(bound.left)
+        yield from _summands(bound.right)
+    else:
+        yield bound
