@@ -29,13 +29,16 @@ export interface IEnd {
   kind: 'job' | 'sweep';
   name: string;
   state: JobState;
+  /** The exit status with which a program of a cell has failed. */
+  program?: number | null;
   /** What there is to say besides; empty where the state says it. */
   more: string;
 }
 
-export function endOfJob({ id, spec, state, reason }: IJob): IEnd {
-  const more = state === 'failed' ? (reason?.message ?? '') : '';
-  return { id, kind: 'job', name: spec.name, state, more };
+export function endOfJob({ id, spec, state, reason, progress, result }: IJob): IEnd {
+  const program = state === 'succeeded' ? result?.program_status : null;
+  const why = state === 'failed' ? reason : program ? progress.warning : null;
+  return { id, kind: 'job', name: spec.name, state, program, more: why?.message ?? '' };
 }
 
 export function endOfSweep(sweep: ISweep, trans: TranslationBundle): IEnd {
@@ -58,7 +61,7 @@ export class Announcements {
       this._board.dismiss(this._id);
     }
     this._ends = goesOn ? [...this._ends, end] : [end];
-    const failed = this._ends.some(({ state }) => state === 'failed');
+    const failed = this._ends.some(({ state, program }) => state === 'failed' || program);
     const autoClose = failed ? FAILURE_ANNOUNCED : ANNOUNCED;
     this._until = Date.now() + autoClose;
     const succeeded = this._ends.every(({ state }) => state === 'succeeded');
@@ -70,19 +73,18 @@ export class Announcements {
     );
   }
 
-  private _one({ name, state, more }: IEnd): string {
-    const text = this._trans.__('%1: %2', name, stateName(state, this._trans));
+  private _one({ name, state, program, more }: IEnd): string {
+    const text = this._trans.__('%1: %2', name, stateName(state, this._trans, program));
     return more ? `${text}. ${more}` : text;
   }
 
   private _several(): string {
-    const numbers = new Map<JobState, number>();
-    for (const { state } of this._ends) {
-      numbers.set(state, (numbers.get(state) ?? 0) + 1);
+    const numbers = new Map<string, number>();
+    for (const { state, program } of this._ends) {
+      const name = stateName(state, this._trans, program);
+      numbers.set(name, (numbers.get(name) ?? 0) + 1);
     }
-    const states = [...numbers].map(
-      ([state, number]) => `${stateName(state, this._trans)} ${number}`
-    );
+    const states = [...numbers].map(([name, number]) => `${name} ${number}`);
     return this._trans.__('%1 jobs have ended: %2', this._ends.length, states.join(' · '));
   }
 

@@ -3932,6 +3932,7 @@ export interface components {
          *     Attributes:
          *         value: of the sweep's metric, the newest; None: not told yet.
          *         curve: of the metric that stands for a training at a glance, `curve_of`.
+         *         why: what keeps it from running, or made it fail; of one that succeeded, that a program of it has failed.
          *         placed: the estimate's peak in bytes, by which it was placed.
          */
         TrialRow: {

@@ -78,7 +78,7 @@ export class JobWidget extends Page {
     this.title.label = name;
     // A tab hardly shows the whole name.
     this.title.caption = job
-      ? `${name} · ${stateName(job.state, trans)}\n${job.spec.notebook}`
+      ? `${name} · ${stateName(job.state, trans, job.result?.program_status)}\n${job.spec.notebook}`
       : '';
   }
 }

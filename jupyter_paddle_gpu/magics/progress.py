@@ -7,6 +7,7 @@ from typing import Any
 from ..commands.speech import Speech
 from ..commands.views.job import state
 from ..domain.jobs.job import Job
+from ..domain.jobs.state_words import PROGRAM_FAILED, state_words
 
 
 def widgets() -> Any:
@@ -44,5 +45,6 @@ class JobProgress:
         # Of what nobody knows the length of there is no share.
         self._bar.layout.visibility = "hidden" if job.state == "running" and job.progress.is_open else "visible"
         self._bar.value = 1 if job.state == "succeeded" else job.progress.share
-        self._bar.bar_style = {"succeeded": "success", "failed": "danger", "cancelled": "warning"}.get(job.state, "")
+        styles = {"succeeded": "success", "failed": "danger", "cancelled": "warning"}
+        self._bar.bar_style = "warning" if state_words(job) == PROGRAM_FAILED else styles.get(job.state, "")
         self._label.value = state(self._say, job)

@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from ..domain.jobs.job import Job
+from ..domain.jobs.state_words import PROGRAM_FAILED, state_words
 from ..domain.messages import Message, Translate
 from ..domain.plans.sweeps import SweepReport, TrialRow
 from ..domain.variables import Difference
@@ -19,6 +20,8 @@ MOST_CHARACTERS = 400
 def title(end: Job | SweepReport, translate: Translate) -> str:
     """`tagger · batch 256: done`."""
     name = end.name if isinstance(end, SweepReport) else _name(end)
+    if isinstance(end, Job) and state_words(end) == PROGRAM_FAILED:
+        return Message(code="notice", text="{job}: done, its program failed", params={"job": name}).render(translate)
     ends = {
         "succeeded": Message(code="notice", text="{job}: done", params={"job": name}),
         "failed": Message(code="notice", text="{job}: failed", params={"job": name}),
@@ -79,6 +82,7 @@ def _job_data(job: Job, translate: Translate) -> dict[str, Any]:
             "message": job.reason.render(translate),
             "hint": job.reason.render_hint(translate),
         },
+        "program_status": None if job.result is None else job.result.program_status,
         "owner": job.owner,
         "notebook": job.spec.notebook,
         "output": job.spec.output,

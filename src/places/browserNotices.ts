@@ -30,7 +30,7 @@ export class BrowserNotices {
       return false;
     }
     const notice = new Notification(
-      this._trans.__('%1: %2', end.name, stateName(end.state, this._trans)),
+      this._trans.__('%1: %2', end.name, stateName(end.state, this._trans, end.program)),
       { body: end.more, tag: end.id }
     );
     notice.onclick = () => {

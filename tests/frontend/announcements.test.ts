@@ -58,6 +58,18 @@ test('one is told by its name, a failure with its reason, and leads to it', () =
   expect(opened[0]?.id).toBe('a');
 });
 
+test('of one that is done it is told that its program failed', () => {
+  const warning = { code: 'program_failed', message: 'Exit status 3.', hint: '' };
+  const ended = job('a', { state: 'succeeded' });
+  ended.progress.warning = warning;
+  ended.result = { ...ended.result!, program_cell: 1, program_status: 3 };
+  announcements.tell(endOfJob(ended));
+  expect(texts()).toEqual(['a: done, its program failed. Exit status 3.']);
+  expect([...shown.values()][0].type).toBe('error');
+  end('b', 'succeeded');
+  expect(texts()).toEqual(['2 jobs have ended: done, its program failed 1 · done 1']);
+});
+
 test('many are counted in one message, which leads to the list', () => {
   end('a', 'succeeded');
   end('b', 'failed');

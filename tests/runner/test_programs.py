@@ -40,3 +40,4 @@ def test_the_first_of_them_is_told(execute: Execute, shell: str, tmp_path: Path)
     files = "open('a.py', 'w').write('raise SystemExit(4)')\nopen('b.py', 'w').write('1 / 0')"
     run = execute(files, "!python a.py", "!python b.py", shell=shell)
     assert (run.result["program_cell"], run.result["program_status"]) == (1, 4)
+    assert run.log[-1]["x"].endswith("; the program that cell 2 starts failed: exit status 4."), run.log

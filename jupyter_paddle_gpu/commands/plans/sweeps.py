@@ -208,6 +208,6 @@ def _news(face: Face, report: SweepReport, known: dict[int, str], as_json: bool)
         parts = [f"{row.number}/{report.wanted}", told(row.values), trial_state(face.say, row)]
         if row.state == "succeeded" and row.value is not None:
             parts.append(f"{report.metric} {number(row.value)}")
-        if row.why is not None and row.state in ("failed", "refused"):
+        if row.why is not None and row.state in ("failed", "refused", "succeeded"):
             parts.append(row.why.render(face.say.translate))
         yield " · ".join(parts)

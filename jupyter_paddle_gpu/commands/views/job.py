@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ...domain.engines import TITLES
-from ...domain.jobs.job import STATE_WORDS, Job
+from ...domain.jobs.job import Job
+from ...domain.jobs.state_words import state_words
 from ...domain.jobs.statistics import StatisticsSummary
 from ...domain.messages import Message
 from ...domain.plans.sweeps import SweepReport
@@ -27,7 +28,7 @@ from .usage import driver_peak, used
 
 def state(say: Speech, job: Job) -> str:
     """The state in words, with how far it is."""
-    words = say(STATE_WORDS[job.state])
+    words = say(state_words(job))
     progress = job.progress
     if job.state not in ("running", "stopping"):
         return words

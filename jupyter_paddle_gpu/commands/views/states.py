@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...domain.jobs.job import STATE_WORDS
+from ...domain.jobs.state_words import STATE_WORDS
 
 FOLLOW_STATUS = {"succeeded": 0, "failed": 1, "cancelled": 130}
 """Exit status of `--follow` by the job's end; 130 is what shells give an interrupted command."""

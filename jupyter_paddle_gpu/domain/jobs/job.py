@@ -18,17 +18,6 @@ from .notices import Notice
 from .statistics import StatisticsSummary
 
 JobState = Literal["queued", "preparing", "running", "stopping", "succeeded", "failed", "cancelled"]
-STATE_WORDS: dict[str, str] = {
-    "queued": "waiting",
-    "preparing": "preparing",
-    "running": "running",
-    "stopping": "stopping",
-    "succeeded": "done",
-    "failed": "failed",
-    "cancelled": "stopped",
-}
-"""What people read in all faces; the panel's are in `src/components/jobs/words.ts`, by the same catalogue."""
-
 MOVES: dict[JobState, frozenset[JobState]] = {
     "queued": frozenset({"preparing", "stopping", "cancelled", "failed"}),
     "preparing": frozenset({"queued", "running", "stopping", "succeeded", "failed", "cancelled"}),
@@ -272,6 +261,11 @@ class JobResult(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     program_status: int | None = None
     statistics: StatisticsSummary | None = None
     notes: tuple[Message, ...] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the training ran to its end, as far as anybody knows: in the cells, and in programs of theirs."""
+        return self.reason == "succeeded" and not self.program_status
 
 
 class QueuePlace(msgspec.Struct, frozen=True, kw_only=True, gc=False):

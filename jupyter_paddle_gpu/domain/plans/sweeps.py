@@ -10,6 +10,7 @@ import msgspec
 
 from ..jobs.job import ENDED, Job
 from ..jobs.metrics import Direction, direction_of, final_metric
+from ..jobs.state_words import PROGRAM_FAILED, state_words
 from ..messages import Message
 from ..notebooks import FactValue
 from .space import Dimension
@@ -80,6 +81,7 @@ class TrialRow(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         value: of the sweep's metric, the newest; None: not told yet.
         curve: of the metric that stands for a training at a glance, `curve_of`.
+        why: what keeps it from running, or made it fail; of one that succeeded, that a program of it has failed.
         placed: the estimate's peak in bytes, by which it was placed.
     """
 
@@ -182,10 +184,13 @@ def report(sweep: Sweep, jobs: Mapping[str, Job], *, metric: str = "", direction
 
 
 def best_of(rows: Sequence[TrialRow], direction: Direction) -> int | None:
-    """The number of the best trial that succeeded; the earlier one of two that are equal."""
+    """The number of the best trial that succeeded; the earlier one of two that are equal. One of which a program has
+    failed is the best only where there is no other."""
     done = [row for row in rows if row.state == "succeeded" and row.value is not None]
     sign = 1 if direction == "min" else -1
-    return min(done, key=lambda row: (sign * (row.value or 0.0), row.number)).number if done else None
+    if not done:
+        return None
+    return min(done, key=lambda row: (row.why is not None, sign * (row.value or 0.0), row.number)).number
 
 
 def _row(trial: Trial, job: Job | None, metric: str) -> TrialRow:
@@ -199,7 +204,7 @@ def _row(trial: Trial, job: Job | None, metric: str) -> TrialRow:
         values=trial.values,
         state=job.state,
         job_id=job.id,
-        why=job.reason if job.state in ("failed", "cancelled", "queued") else None,
+        why=job.reason if job.state in ("failed", "cancelled", "queued") else _failed_program(job),
         value=metrics.get(metric),
         metrics=metrics,
         curve=line.values if line else (),
@@ -208,6 +213,10 @@ def _row(trial: Trial, job: Job | None, metric: str) -> TrialRow:
         placed=job.spec.estimated_peak_bytes,
         device_ids=job.device_ids,
     )
+
+
+def _failed_program(job: Job) -> Message | None:
+    return job.progress.warning if state_words(job) == PROGRAM_FAILED else None
 
 
 def _state(sweep: Sweep, counts: Mapping[str, int]) -> Literal["running", "succeeded", "failed", "cancelled"]:

@@ -142,7 +142,7 @@ def _against_estimate(job: Job, result: JobResult) -> tuple[Message, ...]:
     """On the CPU the estimate is exact or wrong: a difference is said, whichever way it goes. A run that ended early
     may not have come to the training that takes most: it can only show more than was estimated."""
     estimated, measured = job.spec.estimated_allocated_bytes, result.step_allocated_bytes
-    if estimated and measured and measured < estimated and result.reason != "succeeded":
+    if estimated and measured and measured < estimated and not result.is_whole:
         return ()
     if job.spec.resources.gpus or not estimated or not measured or abs(measured - estimated) <= DIFFERS * measured:
         return ()

@@ -235,6 +235,9 @@ class Recorder:
 def _closing_words(outcome: Dict[str, Any]) -> Tuple[str, Dict[str, Any]]:
     """The sentence with which a log ends, and its fields."""
     params: Dict[str, Any] = {"seconds": round(outcome["seconds"], 1)}
+    if outcome["reason"] == "succeeded" and outcome.get("program_status"):
+        params.update(cell=outcome["program_cell"] + 1, status=outcome["program_status"])
+        return "All cells ran in {seconds} s; the program that cell {cell} starts failed: exit status {status}.", params
     if outcome["reason"] == "succeeded":
         return "All cells ran in {seconds} s.", params
     failure = outcome.get("failure")

@@ -83,7 +83,7 @@ def _told(job: Job) -> tuple[JobResult, float]:
             status=409,
             id=job.id,
         )
-    if job.result is None or job.result.reason not in {"succeeded", FULL}:
+    if job.result is None or not (job.result.is_whole or job.result.reason == FULL):
         raise PaddleGpuError(
             "nothing_to_contribute_stopped",
             "Job {id} stopped before its end, so that what it took says nothing of the whole training.",

@@ -44,7 +44,7 @@ def remembered(job: Job, result: JobResult, inventory: Inventory, policy: Policy
         seconds=ran,
         peak_bytes=max((one.memory_peak_bytes for one in seen if one.memory_peak_bytes is not None), default=None),
         energy_joules=sum(watts) * ran if ran and len(watts) == len(cards) else None,
-        outcome=result.reason or "succeeded",
+        outcome="program_failed" if result.program_status else result.reason or "succeeded",
         alone=not job.shares,
         cards=tuple(sorted(possible)),
     )

@@ -38,7 +38,8 @@ def learn(
 
     It counts once, however often a server finds the job ended, and only where all of this holds:
 
-    * the job succeeded, and its estimate, made at submit for the very content that ran, rests on a traced step;
+    * the job succeeded, with the programs that its cells start, and its estimate, made at submit for the very content
+      that ran, rests on a traced step;
     * it ran on one whole card that the driver knows (a slice has another context than its card), with one process on
       it: each has a context of its own;
     * with the Paddle version that was estimated, for at least `LEAST_STEPS` steps beyond the first two;
@@ -48,7 +49,7 @@ def learn(
     * the peak is not smaller than the least that the estimated step maps, which no process on the card could be.
     """
     terms = job.spec.estimated_terms
-    if result.reason != "succeeded" or terms is None or len(job.device_ids) != 1 or result.statistics is None:
+    if not result.is_whole or terms is None or len(job.device_ids) != 1 or result.statistics is None:
         return ()
     seen = next((device for device in result.statistics.devices if device.id == job.device_ids[0]), None)
     now = inventory()

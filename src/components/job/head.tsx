@@ -32,11 +32,11 @@ export function JobHead(props: {
   return (
     <div className="jp-PaddleGpu-viewHead">
       <Row wrap>
-        <StateSign state={job.state} />
+        <StateSign state={job.state} program={job.result?.program_status} />
         <h1>{jobTitle(job, trans, language, model.jobs.moment(job, language))}</h1>
         <Star jobs={model.jobs} job={job} />
         <span role="status">
-          <Chip>{stateName(job.state, trans)}</Chip>
+          <Chip>{stateName(job.state, trans, job.result?.program_status)}</Chip>
         </span>
         <Muted>
           {[

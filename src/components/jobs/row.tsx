@@ -82,7 +82,7 @@ function JobRow(props: IItemProps): JSX.Element {
       ref={row}
     >
       <Row>
-        <StateSign state={job.state} />
+        <StateSign state={job.state} program={job.result?.program_status} />
         <JobTitle job={job} jobs={model.jobs} />
         <Button
           look="link"

@@ -18,16 +18,19 @@ const SIGNS: Record<JobState, string> = {
   cancelled: '⊘'
 };
 
-export function StateSign({ state }: { state: JobState }): JSX.Element {
+export function StateSign(props: { state: JobState; program?: number | null }): JSX.Element {
   const { trans } = useApp();
+  const { state, program } = props;
+  const name = stateName(state, trans, program);
+  const shown = program && state === 'succeeded' ? 'failed' : state;
   return (
     <span
-      className={`jp-PaddleGpu-state jp-mod-${state}`}
+      className={`jp-PaddleGpu-state jp-mod-${shown}`}
       role="img"
-      aria-label={stateName(state, trans)}
-      title={stateName(state, trans)}
+      aria-label={name}
+      title={name}
     >
-      {SIGNS[state]}
+      {SIGNS[shown]}
     </span>
   );
 }

@@ -5,7 +5,12 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { type IJob, isEnded, type JobState, measuredPeak } from '../../domain';
 import { bytes, duration, metric } from '../../format';
 
-export function stateName(state: JobState, trans: TranslationBundle): string {
+/** `program`: the exit status with which a program of a cell has failed; the notebook goes on behind it. */
+export function stateName(
+  state: JobState,
+  trans: TranslationBundle,
+  program?: number | null
+): string {
   switch (state) {
     case 'queued':
       return trans.__('waiting');
@@ -16,7 +21,7 @@ export function stateName(state: JobState, trans: TranslationBundle): string {
     case 'stopping':
       return trans.__('stopping');
     case 'succeeded':
-      return trans.__('done');
+      return program ? trans.__('done, its program failed') : trans.__('done');
     case 'failed':
       return trans.__('failed');
     case 'cancelled':
@@ -38,7 +43,7 @@ export function isOpenEnded({ state, progress }: IJob): boolean {
 /** Where a job is, in a few words: its state, how far it is or how long it took. */
 export function jobSentence(job: IJob, trans: TranslationBundle): string {
   const { progress } = job;
-  const parts = [stateName(job.state, trans)];
+  const parts = [stateName(job.state, trans, job.result?.program_status)];
   if (isEnded(job.state)) {
     if (job.started !== null && job.ended !== null) {
       parts.push(duration(job.ended - job.started, trans));

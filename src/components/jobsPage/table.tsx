@@ -201,7 +201,7 @@ const Row = React.memo(function Row(props: IRowProps): JSX.Element {
         />
       </td>
       <td className="jp-mod-state">
-        <StateSign state={job.state} />
+        <StateSign state={job.state} program={job.result?.program_status} />
       </td>
       <th scope="row" className="jp-mod-name">
         <span className="jp-PaddleGpu-row">

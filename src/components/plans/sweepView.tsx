@@ -104,6 +104,8 @@ function Trial(props: {
   const { trans, commands } = useApp();
   const { trial, sweep, marked, mark } = props;
   const best = trial.number === sweep.best;
+  // Of a trial that succeeded there is a reason where a program of it has failed.
+  const program = trial.why ? 1 : null;
   const name = best ? trans.__('%1 (best)', trial.number) : String(trial.number);
   return (
     <tr
@@ -146,8 +148,8 @@ function Trial(props: {
         )}
       </td>
       <td title={trial.why?.message}>
-        {isJobState(trial.state) && <StateSign state={trial.state} />}{' '}
-        {trialState(trial.state, trans)}
+        {isJobState(trial.state) && <StateSign state={trial.state} program={program} />}{' '}
+        {trialState(trial.state, trans, program)}
       </td>
       <td>{trial.seconds === null ? '' : duration(trial.seconds, trans)}</td>
       <td>{trial.placed === null ? '–' : bytes(trial.placed)}</td>

@@ -7,8 +7,12 @@ import { BY_24_HOURS, metric, yearOf } from '../../format';
 import { roleName } from '../../models/jobs/runs';
 import { stateName } from '../jobs/words';
 
-/** A trial that has a job is called as its job is. */
-export function trialState(state: ITrial['state'], trans: TranslationBundle): string {
+/** A trial that has a job is called as its job is; `program` is that job's. */
+export function trialState(
+  state: ITrial['state'],
+  trans: TranslationBundle,
+  program?: number | null
+): string {
   switch (state) {
     case 'planned':
       return trans.__('planned');
@@ -17,7 +21,7 @@ export function trialState(state: ITrial['state'], trans: TranslationBundle): st
     case 'deleted':
       return trans.__('deleted');
     default:
-      return stateName(state, trans);
+      return stateName(state, trans, program);
   }
 }
 

@@ -7,15 +7,18 @@ import msgspec
 from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.comparison import ComparisonView
 from jupyter_paddle_gpu.commands.views.estimate import EstimateView
-from jupyter_paddle_gpu.commands.views.job import JobView, silent, state, submitted
+from jupyter_paddle_gpu.commands.views.job import JobsView, JobView, silent, state, submitted
+from jupyter_paddle_gpu.commands.views.plans.sweeps import SweepView, trial_state
 from jupyter_paddle_gpu.commands.views.usage import driver_peak, used
 from jupyter_paddle_gpu.domain.changes import CellDifference
 from jupyter_paddle_gpu.domain.decisions import Limits
 from jupyter_paddle_gpu.domain.estimates import Estimate, Fit
-from jupyter_paddle_gpu.domain.jobs.job import Job, JobSpec, Progress
+from jupyter_paddle_gpu.domain.jobs.job import Job, JobResult, JobSpec, Progress
 from jupyter_paddle_gpu.domain.jobs.statistics import DeviceSummary, StatisticsSummary
 from jupyter_paddle_gpu.domain.messages import Message
+from jupyter_paddle_gpu.domain.plans.sweeps import Sweep, Trial, report
 from jupyter_paddle_gpu.domain.variables import Difference
+from jupyter_paddle_gpu.notices import words
 from jupyter_paddle_gpu.services.requests import Comparison
 
 
@@ -170,3 +173,43 @@ def test_a_jobs_devices_are_said_by_name():
         device_names={"GPU-9": name},
     )
     assert ("Devices", "GPU 1 (Tesla T4), GPU-8") in JobView(job).rows(Speech("en"))
+
+
+def test_every_face_calls_a_job_of_which_a_program_failed_so():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    well = Job(id="a", spec=spec, state="succeeded", created=0, updated=0, result=JobResult(reason="succeeded"))
+    broken = msgspec.structs.replace(
+        well,
+        result=JobResult(reason="succeeded", program_cell=1, program_status=3),
+        progress=Progress(warning=Message(code="program_failed", text="exit status 3")),
+    )
+    for job, said in ((well, "done"), (broken, "done, its program failed")):
+        say = Speech("en")
+        assert JobsView([job]).rows(say)[0][2] == state(say, job) == dict(JobView(job).rows(say))["State"] == said
+        assert words.title(job, say.translate) == f"a: {said}"
+        assert JobsView([job]).status == JobView(job).status == 0  # the notebook ran to its end
+    assert words.data(broken, Speech("en").translate)["program_status"] == 3
+    assert state(Speech("zh_CN"), broken) == "已完成，但其程序失败"
+    ended_early = msgspec.structs.replace(broken, state="cancelled")
+    assert state(Speech("en"), ended_early) == "stopped"
+
+
+def test_a_trial_of_which_a_program_failed_is_the_best_only_where_no_other_ended():
+    spec = JobSpec(name="a", notebook="/a.ipynb", output="/o.ipynb", folder="/", engine="local")
+    trials = tuple(Trial(number=number, values={"lr": number}, job_id=str(number)) for number in (0, 1))
+    sweep = Sweep(id="s", name="a", notebook="/a.ipynb", created=0, dimensions=(), trials=trials, wanted=2)
+    jobs = {
+        str(number): Job(
+            id=str(number), spec=spec, state="succeeded", created=0, updated=0,
+            result=JobResult(reason="succeeded", program_cell=0, program_status=status),
+            progress=Progress(
+                metrics={"loss": loss}, warning=Message(code="program_failed", text="exit status 3") if status else None
+            ),
+        )
+        for number, loss, status in ((0, 0.1, 3), (1, 0.5, None))
+    }  # fmt: skip
+    seen = report(sweep, jobs)
+    assert seen.best == 1
+    assert [trial_state(Speech("en"), row) for row in seen.trials] == ["done, its program failed", "done"]
+    assert [one.render() for one in SweepView(seen).sentences(Speech("en"))] == ["exit status 3"]
+    assert report(sweep, {"0": jobs["0"]}).best == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ....domain.jobs.state_words import PROGRAM_FAILED
 from ....domain.messages import Message
 from ....domain.plans.space import told
 from ....domain.plans.sweeps import SweepReport, TrialRow
@@ -16,12 +17,14 @@ if TYPE_CHECKING:
     from ....services.plans.wanted import SweepCheck
 
 _OUTCOMES = {"run": "starts now", "wait": "has to wait", "cpu": "runs on the CPU", "refuse": "fits nothing"}
+_WITH_REASONS = ("refused", "failed", "succeeded")
+"""States of trials of which it is said why; of those that succeeded there is a reason where a program has failed."""
 STATUS = {**FOLLOW_STATUS, "running": 0}
 
 
 def trial_state(say: Speech, row: TrialRow) -> str:
     """The state in words."""
-    return say(TRIAL_STATES[row.state])
+    return say(PROGRAM_FAILED if row.state == "succeeded" and row.why is not None else TRIAL_STATES[row.state])
 
 
 def progress(say: Speech, report: SweepReport) -> str:
@@ -113,8 +116,8 @@ class SweepView(TableView):
         return rows
 
     def sentences(self, say: Speech) -> Sequence[Message]:
-        """Why trials do not run, each reason once."""
-        reasons = [row.why for row in self.data.trials if row.why is not None and row.state in ("refused", "failed")]
+        """Why trials did not run, or not as they were to, each reason once."""
+        reasons = [row.why for row in self.data.trials if row.why is not None and row.state in _WITH_REASONS]
         return list({reason.render(): reason for reason in reasons}.values())[:3]
 
 

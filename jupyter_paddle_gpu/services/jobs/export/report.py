@@ -14,8 +14,9 @@ from urllib.parse import quote
 import msgspec
 
 from ....domain.jobs.figures import Figure
-from ....domain.jobs.job import STATE_WORDS, Job, LogLine
+from ....domain.jobs.job import Job, LogLine
 from ....domain.jobs.metrics import MetricCurve
+from ....domain.jobs.state_words import state_words
 from ....domain.messages import Message, Translate, untranslated
 from ....domain.sizes import human
 from .curves import curve_picture
@@ -79,7 +80,7 @@ def _facts(job: Job, where: str, translate: Translate) -> str:
     measured = result and (result.device_allocated_bytes or result.step_allocated_bytes)
     rows: list[tuple[str, Any]] = [
         ("Job", job.id),
-        ("State", translate(STATE_WORDS[job.state])),
+        ("State", translate(state_words(job))),
         ("Notebook", spec.notebook),
         ("Submitted by", job.owner),
         ("Submitted", _moment(job.created)),
