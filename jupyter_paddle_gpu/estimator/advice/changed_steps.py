@@ -86,7 +86,7 @@ class ChangedSteps:
         self.places, self.among = seen
         self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
-        self._samples: list[str] = []
+        self._samples: frozenset[str] = frozenset()
         """The model's size and the step's inputs, without the size of the batch."""
 
     def trace(
@@ -122,7 +122,8 @@ class ChangedSteps:
         elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
             # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
             size = self._only_batch(msgspec.structs.replace(request, accumulation=None))
-            if size is not None and not self._arrives(traced, size // (request.accumulation or 1)):
+            is_computed = any(one.why.code == "batch_size_computed" for one in changed.refused)
+            if size is not None and (is_computed or not self._arrives(traced, size // (request.accumulation or 1))):
                 return self.trace(msgspec.structs.replace(request, batch_size=size), told, keep=keep)
         self.refused = changed.refused
         if traced.trace is not None and changed.made <= {"batch_size"}:  # else lines are other ones than the notebook's
@@ -272,7 +273,7 @@ class ChangedSteps:
 
 
 def _batch_refused(changed: Rewriting) -> bool:
-    return any(one.why.code == "batch_size_unnamed" for one in changed.refused)
+    return any(one.why.code in {"batch_size_unnamed", "batch_size_computed"} for one in changed.refused)
 
 
 def _at(lines: list[str], place: BatchPlace) -> int | None:
@@ -284,9 +285,10 @@ def _at(lines: list[str], place: BatchPlace) -> int | None:
     return int(digits) if digits.isdigit() else place.default
 
 
-def _samples(trace: Trace) -> list[str]:
-    """The size of the model, and what of each input (`float32[32, 13]`) is not the size of its batch."""
-    return [str(trace.parameters), *(re.sub(r"\[\d+", "[", described) for described in trace.inputs)]
+def _samples(trace: Trace) -> frozenset[str]:
+    """The size of the model, and what of each input (`float32[32, 13]`) is not the size of its batch: a set, as a step
+    that sums several has the same inputs more often."""
+    return frozenset((str(trace.parameters), *(re.sub(r"\[\d+", "[", described) for described in trace.inputs)))
 
 
 def _position(place: Place) -> tuple[int, int]:

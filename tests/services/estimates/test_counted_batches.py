@@ -104,3 +104,16 @@ def test_a_batch_is_changed_where_it_stands(services, how):
     assert all(line in source for line in lines), source
     edited = services.estimate(opened(services, source), EstimateRequest(target="cpu"))
     assert (edited.batch_size, edited.allocated_peak_bytes) == (4, found.allocated_peak_bytes)
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_an_update_sums_parts_of_such_a_batch(services, how):
+    code, lines = WRITTEN[how]
+    notebook, request = opened(services, code), EstimateRequest(target="cpu", accumulation=4)
+    found = services.estimate(notebook, request)
+    assert (found.status, found.batch_size) == ("ok", 4)
+    source = settle(services.desk(), notebook, Submission(request=request)).content["cells"][0]["source"]
+    assert all(line in source for line in lines if not line.startswith("for ")), source
+    assert "% 4 == 0" in source, source
+    edited = services.estimate(opened(services, source), EstimateRequest(target="cpu"))
+    assert (edited.batch_size, edited.allocated_peak_bytes) == (4, found.allocated_peak_bytes)

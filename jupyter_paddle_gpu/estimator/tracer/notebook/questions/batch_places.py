@@ -169,7 +169,7 @@ def is_batch_alone(tried: Iterable[BatchPlace], before: dict[str, Any], after: d
         return True
     if before["parameters"] != after["parameters"]:
         return False
-    return [_samples(one) for one in before["inputs"]] == [_samples(one) for one in after["inputs"]]
+    return set(map(_samples, before["inputs"])) == set(map(_samples, after["inputs"]))
 
 
 def _samples(described: str) -> str:
