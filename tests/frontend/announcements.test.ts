@@ -62,7 +62,7 @@ test('of one that is done it is told that its program failed', () => {
   const warning = { code: 'program_failed', message: 'Exit status 3.', hint: '' };
   const ended = job('a', { state: 'succeeded' });
   ended.progress.warning = warning;
-  ended.result = { ...ended.result!, program_cell: 1, program_status: 3 };
+  ended.result = Object.assign({}, ended.result, { program_cell: 1, program_status: 3 });
   announcements.tell(endOfJob(ended));
   expect(texts()).toEqual(['a: done, its program failed. Exit status 3.']);
   expect([...shown.values()][0].type).toBe('error');
