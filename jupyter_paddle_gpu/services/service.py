@@ -232,7 +232,7 @@ class Services(Machine):
         a notebook runs that was not estimated before. An engine may try out with a container of its own whether it
         sees the folders and hands out the devices.
         """
-        from .jobs.submitting import settle
+        from .jobs.submitting import settle, uses_paddle
 
         try:
             spec, content, decision = settle(self.desk(source), source, submission or Submission(), runs=False)
@@ -241,7 +241,7 @@ class Services(Machine):
         except PaddleGpuError as error:
             return Preflight(problems=(error.message,))
         found = self.jobs.preflight(spec, content)
-        if not self.inspect(source).imports_paddle:  # which Paddle there is concerns nobody
+        if not uses_paddle(self.inspect(source)):
             found = tuple(message for message in found if message.code != "paddle_for_cpu")
         problems = tuple(message for message in found if not is_note(message))
         notes = (*self.policy_notes(), *spec.unanswered, *filter(is_note, found))

@@ -208,6 +208,13 @@ def _notify(policy: NoticePolicy, asked: tuple[str, ...] | None) -> tuple[str, .
     return names
 
 
+def uses_paddle(facts: NotebookFacts) -> bool:
+    """Whether it concerns a notebook which Paddle there is: where its kernel has none, that is told instead."""
+    from ...estimator.workers.interpreters import find_interpreter
+
+    return facts.imports_paddle and find_interpreter(facts.kernel_name).paddle_version is not None
+
+
 def _python(kernel_name: str) -> str:
     from ...estimator.workers.interpreters import find_interpreter
 
