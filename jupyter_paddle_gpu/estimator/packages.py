@@ -6,6 +6,8 @@ notebook's own, and the answer says both.
 
 from __future__ import annotations
 
+import re
+
 from ..domain.estimates import Package
 from ..domain.messages import Message
 from ..domain.notebooks import Place
@@ -80,9 +82,23 @@ def _needed(traced: TracedQuestion, imported: AbsentModule | None) -> Package:
     which is the line that ends the job."""
     module = str(traced.params["module"])
     place = None if traced.cell is None else Place(traced.cell, traced.line or 1)
+    if traced.params.get("is_package"):
+        return _distribution(module, place)
     if imported is None or package(module) is not None:
         return _package(module, module, place, is_needed=True)
     return _package(imported.module, imported.parts, _place(imported) or place, is_needed=True, wanted=place)
+
+
+def _distribution(wanted: str, place: Place | None) -> Package:
+    """A package that is asked for by the name that pip knows it by, perhaps with the releases that would do."""
+    install = wanted if re.fullmatch(r"[\w.-]+", wanted) else f'"{wanted}"'
+    name = re.split(r"[^\w.-]", wanted)[0]
+    is_known = name.lower() in _KNOWN
+    why = (_DISTRIBUTION if is_known else _DISTRIBUTION_OWN).filled(module=wanted, package=install)
+    return Package(module=name, install=install if is_known else None, where=place, is_needed=True, why=why)
+
+
+_KNOWN = frozenset(one.partition("==")[0].lower() for one in (*DISTRIBUTIONS.values(), *GONE.values(), *NAMESAKES))
 
 
 def _passed_by(traced: AbsentModule, *, is_needed: bool) -> Package:
@@ -119,6 +135,17 @@ _NEEDED = Message(
     code="package_missing",
     text="The training needs the module “{module}”, which the kernel's Python does not have.",
     hint="Install it in the kernel: `%pip install {package}`",
+)
+_DISTRIBUTION = Message(
+    code="distribution_missing",
+    text="The program asks for the package “{module}”, which the kernel's Python does not have.",
+    hint="Install it in the kernel: `%pip install {package}`",
+)
+_DISTRIBUTION_OWN = Message(
+    code="distribution_missing",
+    text="The program asks for {module} as an installed package, and the kernel's Python has none of that name.",
+    hint="Install it in the kernel: `%pip install {package}`. If it is the program's own: `%pip install -e .` in the "
+    "folder of its repository.",
 )
 _FILE = Message(
     code="module_missing",

@@ -110,6 +110,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Give its value: it is set in the job too.",
         ),
         Message(
+            code="setting_missing",
+            text="The configuration leaves the setting {name} open.",
+            hint="Give its value: it is given in the job too.",
+        ),
+        Message(
             code="name_missing",
             text="The name “{name}” is used before it has a value.",
             hint="Define it above: a cell there may have failed or may have been left out.",
@@ -128,12 +133,6 @@ QUESTIONS: dict[str, Message] = {
             code="configuration_unseen",
             text="The model {name} is not on this machine, and its name tells no family and size that PaddleNLP has.",
             hint="Load it once in a kernel, or give a folder that holds its `config.json` in place of the name.",
-        ),
-        Message(
-            code="not_installed",
-            text="The program asks for {package} as an installed package, and the kernel's Python has none of that "
-            "name.",
-            hint="Install it as its own page says, or by `pip install -e .` in the folder of its repository.",
         ),
         Message(
             code="cell_failed",

@@ -29,7 +29,9 @@ def for_job(facts: NotebookFacts, answers: Mapping[str, FactValue]) -> Answers:
     """Answers by where a job takes them; what data looks like is left out, since the job has the data itself."""
     values = {name: value for name, value in answers.items() if not is_description(value)}
     nodes = [node for cell in facts.cells for node in _nodes(cell.source)]
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    declared = {node.target for node in nodes if isinstance(node, ast.AnnAssign) and node.value is None}
+    names = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    bound = {node.id for node in names if node not in declared}
     read = set(_read(nodes))
     return Answers(
         sets=values,
@@ -50,21 +52,16 @@ def _nodes(source: str) -> list[ast.AST]:
 
 
 def _read(nodes: Iterable[ast.AST]) -> Iterable[str]:
-    """Names of environment variables: `os.environ["A"]`, `os.environ.get("A")`, `os.getenv("A")`."""
+    """Names of environment variables: `os.environ["A"]`, `os.getenv("A")`, and any text that a call has first, by which
+    a library may look one up (`env.int("A")`)."""
     for node in nodes:
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript) and _is_environment(node.value):
             key = node.slice
-        elif isinstance(node, ast.Call) and node.args and _reads(node.func):
+        elif isinstance(node, ast.Call) and node.args:
             key = node.args[0]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             yield key.value
-
-
-def _reads(called: ast.expr) -> bool:
-    if isinstance(called, ast.Attribute):
-        return called.attr == "getenv" or (called.attr == "get" and _is_environment(called.value))
-    return isinstance(called, ast.Name) and called.id == "getenv"
 
 
 def _is_environment(node: ast.expr) -> bool:

@@ -119,3 +119,36 @@ def test_a_library_that_lacks_a_module_may_hold_the_training(estimate, tmp_path,
         status,
         ["xarray_absent"] if status == "no_package" else [],
     )
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(
+    ("asks", "module", "install", "says"),
+    [
+        ("version('paddlenlp')", "paddlenlp", "paddlenlp", "pip install paddlenlp"),
+        ("distribution('my-own-training')", "my-own-training", None, "pip install -e ."),
+        ("requires('sentencepiece')", "sentencepiece", "sentencepiece", "pip install sentencepiece"),
+    ],
+)
+def test_an_installed_package_that_is_asked_for_by_its_name(estimate, asks, module, install, says):
+    found = estimate(f"import importlib.metadata\nimportlib.metadata.{asks}", MODEL.replace(", rdkit.Chem", ""))
+    (needed,) = [one for one in found.packages if one.is_needed]
+    assert (found.status, needed.module, needed.install, needed.where) == ("no_package", module, install, Place(0, 2))
+    assert says in needed.why.render_hint()
+
+
+@pytest.mark.paddle
+def test_a_program_that_says_so_itself(estimate):
+    own = (
+        "import importlib.metadata\ntry:\n    importlib.metadata.version('einops')\n"
+        "except importlib.metadata.PackageNotFoundError:\n    raise RuntimeError('please install einops')\n"
+    )
+    setuptools = (
+        "class DistributionNotFound(Exception):\n    pass\n"
+        "raise DistributionNotFound(\"The 'einops>=0.6' distribution was not found and is required by others\")"
+    )
+    for cell, install in ((own, "einops"), (setuptools, '"einops>=0.6"')):
+        found = estimate(cell, MODEL.replace("absent_losses, rdkit.Chem", "os"), LOOP.format(more=""))
+        (needed,) = found.packages
+        assert (found.status, needed.install) == ("no_package", install)
+        assert f"pip install {install}" in needed.why.render_hint()

@@ -170,6 +170,45 @@ def test_subcommands_and_all_words_stand_behind_what_a_script_was_given(execute:
     assert run.stream(3) == "['train.py', '-v', 'fit', 'a b']\n"
 
 
+def test_answers_stand_for_settings_that_are_left_open(execute: Execute, shell: str) -> None:
+    program = (
+        "from omegaconf import OmegaConf\n"
+        "whole = lambda: OmegaConf.create({'batch': '???', 'model': {'width': '???'}, 'w': '${model.width}',"
+        " 'e': '???', 'rows': ['???', 2]})\n"
+        "print(whole().batch, whole()['model']['width'], whole().w, OmegaConf.select(whole(), 'model.width'))\n"
+        "print(OmegaConf.missing_keys(whole()), OmegaConf.to_container(whole())['model'])\n"
+        "from hydra import compose, initialize_config_dir\nimport os\n"
+        "with initialize_config_dir(os.path.abspath('conf'), version_base=None):\n"
+        "    print(compose('config').kind)\n"
+    )
+    run = execute(
+        "import os\ngroup = 'kind'\nos.makedirs('conf/' + group)\n"
+        "open('conf/config.yaml', 'w').write('defaults:\\n  - kind: ???\\n  - _self_\\n')\n"
+        "open('conf/kind/small.yaml', 'w').write('width: 3\\n')\n"
+        f"open('train.py', 'w').write({program!r})",
+        program,
+        "import subprocess, sys\n"
+        "print(subprocess.run([sys.executable, 'train.py'], capture_output=True, text=True).stdout, end='')",
+        sets={"batch": 8, "model_width": 64, "kind": "small", "rows_0_": 5},
+        shell=shell,
+    )
+    told = "8 64 64 64\n{'e'} {'width': 64}\n{'width': 3}\n"
+    assert (run.stream(1), run.stream(2)) == (told, told), run.log
+
+
+def test_a_file_of_variables_that_is_not_there_holds_the_answers(
+    execute: Execute, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BATCH", "64")  # as the engine sets what no cell binds
+    run = execute(
+        "from dotenv import dotenv_values\nopen('there.env', 'w').write('A=1')\n"
+        "print(dict(dotenv_values('.env')), dict(dotenv_values('there.env')))",
+        sets={"BATCH": "64", "rows": 3},
+        shell=shell,
+    )
+    assert run.stream(0) == "{'BATCH': '64'} {'A': '1'}\n", run.log
+
+
 def test_answers_reach_scripts_that_code_starts_and_those_of_another_folder(execute: Execute, shell: str) -> None:
     run = execute(
         "import os\nos.mkdir('src')\nopen('src/train.py', 'w').write('WIDTH = 3\\nprint(WIDTH, flush=True)\\n')",

@@ -2,11 +2,13 @@
 typer and absl, as the estimate has them (`tracer/patches/processes/command_lines`)."""
 
 import argparse
-import re
 import sys
-from typing import Any, Dict, Iterable, List, Set
+from functools import partial
+from typing import Any, Callable, Dict, Iterable, List, Set
 
 from .. import imports
+from . import lookups
+from .lookups import destination
 
 _ANSWERS: Dict[str, Any] = {}
 _parse = argparse.ArgumentParser.parse_known_args
@@ -31,11 +33,6 @@ SUBCOMMAND = "subcommand"
 """The name that a subcommand is answered by where the program has none for it, of an outermost parser."""
 _reading: List[Any] = []
 """Parsers that hand on to one another."""
-
-
-def destination(flag: str) -> str:
-    """The name under which a parser keeps an argument."""
-    return re.sub(r"\W", "_", flag.strip().lstrip("-"))
 
 
 def _parsing(parser: Any, args: Any = None, namespace: Any = None, **named: Any) -> Any:
@@ -104,7 +101,12 @@ def _absl(module: Any) -> None:
     module.FlagValues.__call__ = parsing
 
 
-_LIBRARIES = {"click.core": _click, "typer._click.core": _click, "absl.flags._flagvalues": _absl}
+_LIBRARIES: Dict[str, Callable[[Any], None]] = {
+    "click.core": _click,
+    "typer._click.core": _click,
+    "absl.flags._flagvalues": _absl,
+    **{name: partial(lookups.reach, name, _ANSWERS) for name in lookups.LIBRARIES},
+}
 _REACHED: Set[str] = set()
 """Those that take the answers, or will once they are imported."""
 DECLARES = r"add_argument|option|argument|DEFINE_\w+"

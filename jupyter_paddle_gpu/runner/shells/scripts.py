@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Dict, List, NamedTuple, Optional
 
 from .. import own_settings, spawned
-from . import launches, parsers, sets
+from . import launches, lookups, parsers, sets
 
 VARIABLE = "PADDLE_GPU_ANSWERS"
 """Holds the answers as JSON for the process that is started."""
@@ -148,6 +148,8 @@ def _asks(module: Path, values: Dict[str, Any]) -> bool:
     """Whether a parser for one of the answers may stand in a module beside the script."""
     source = module.read_text(encoding="utf-8", errors="replace")
     if any(name.endswith(parsers.SUBCOMMAND) for name in values) and _calls(parsers.COMMANDS, source):
+        return True
+    if values and lookups.READS.search(source):
         return True
     return _calls(parsers.DECLARES, source) and any(name in source.replace("-", "_") for name in values)
 

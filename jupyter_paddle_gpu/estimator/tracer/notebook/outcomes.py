@@ -152,7 +152,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
         run.found.trains or run.found.lacks_its_library or _may_learn_elsewhere(runtime, run)
     )
     if run is not None and not may_train:
-        run.found.questions.clear()
+        run.found.forget_questions()
     is_of_data = run is not None and not run.found.trains and "data_absent" in runtime.notes
     if run is not None and run.found.failures and not run.found.questions and not is_of_data:
         run.found.questions.append(run.found.failures[0])

@@ -39,7 +39,15 @@ from .data import (
 )
 from .distributed import auto_parallel, data_parallel, divided_layers, process_group, sharding
 from .patch import Patch, install
-from .processes import child_processes, command_lines, managers, queues, started_programs
+from .processes import (
+    child_processes,
+    command_lines,
+    managers,
+    open_settings,
+    queues,
+    started_programs,
+    variables,
+)
 from .trainers import clips, evaluations, restored_images, text_images, weights
 
 
@@ -53,7 +61,7 @@ def table() -> Iterator[Patch]:
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, hyperparameters,
-        started_programs, managers, command_lines,
+        started_programs, managers, command_lines, variables, open_settings,
     ):  # fmt: skip
         yield from module.patches()
 

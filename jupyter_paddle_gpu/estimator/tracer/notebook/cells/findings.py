@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from importlib.metadata import PackageNotFoundError
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +24,10 @@ from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
-from ..outside import choosing, endings, lacking, looked_for, presumed
-from ..outside.answers import INPUT, PLACE, bound_to
+from ..outside import asking, choosing, distributions, lacking, looked_for, presumed
+from ..outside.answers import bound_to
 from ..outside.surroundings import Spoken
-from ..questions import documented, outer, paths
+from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
 from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
@@ -83,6 +82,8 @@ class Findings:
         self._is_known_to_optimize = any(map(_optimizes, self.sources))
         self.starts_a_training = False
         """Whether a program that may train was started."""
+        self.looked_up: Collection[str] = ()
+        """Environment variables that anything has looked for."""
         self._command: tuple[int, str, int] | None = None
         """Of a program that has just failed: the line that runs it, and file and line where it failed."""
         self._ends = False  # whether the cell ends with it
@@ -148,6 +149,8 @@ class Findings:
                 paths.remember(self.paths, here, path, self.sources, self._data.namespace)
             case _ if not absent_modules.is_gone(problem) and (module := absent_modules.missing(problem)) is not None:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
+            case _ if (package := distributions.missing(problem)) is not None:
+                self._ask_module(self._question(cell, problem, "module_missing", {"module": package, "is_package": 1}))
             case NameError() if not isinstance(problem, UnboundLocalError):
                 if self._absent.is_starred:
                     self.ask_absent()
@@ -170,34 +173,12 @@ class Findings:
 
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether a cell ended for want of a variable, an argument or a person's input, which are asked for."""
-        question, parsers = self._question(cell, problem, "", {}), self._session.of(Parsers)
-        found = [
-            *(endings.Lack("environment_missing", name)
-              for name in lacking.environment_of(problem, cell["source"], question["line"])),
-            *lacking.arguments_of(problem, parsers),
-            *(endings.Lack("place_missing", name) for name in lacking.places_of(problem)),
-        ] or endings.lacks(problem, parsers)  # fmt: skip
-        # A command that starts a program says itself what it gives by places.
-        if self._command is not None or not any("\nsys.argv = [" in source for source in self.sources):
-            found = [one for one in found if one.why not in {"place_missing", "words_missing"}]
-        if lacking.awaits_input(problem):
-            found.append(endings.Lack("input_missing", question["name"] or INPUT))
-        statement = lacking.failing(problem, cell["source"], question["line"])
-        for why, name in found:
-            kind, params = "value", {}
-            match why:
-                case "argument_missing" | "subcommand_missing":
-                    candidates = outer.arguments(name, parsers.of(name), self.sources)
-                case "words_missing":
-                    candidates = outer.words(self.sources)
-                case "place_missing":
-                    params = {"place": name.removeprefix(PLACE)}
-                    candidates = outer.places(int(params["place"]), self.sources)
-                case "environment_missing":
-                    kind, candidates = "environment", outer.environment(name, statement, self.sources)
-                case _:
-                    candidates = outer.typed(name, statement, self.sources)
-            self.ask({**question, "kind": kind, "why": why, "name": name, "params": params, "candidates": candidates})
+        here = self._question(cell, problem, "", {})
+        found = asking.lacks(problem, cell, here, self._session, self.looked_up)
+        found = asking.of_program(found, self.sources, is_started=self._command is not None)
+        statement = lacking.failing(problem, cell["source"], here["line"])
+        for lack in found:
+            self.ask({**here, **asking.question(lack, statement, self._session, self.sources)})
         return bool(found)
 
     def _failed(self, cell: dict[str, Any], problem: BaseException) -> None:
@@ -224,8 +205,6 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if operator := stops.only_on_gpus(problem, self._session):
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
-            case _ if isinstance(problem, PackageNotFoundError):
-                self._fail(cell, problem, "not_installed", {"package": problem.name})
             case _ if isinstance(problem, SystemExit) and (last := self._session.of(Spoken).last):
                 self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:
@@ -243,6 +222,15 @@ class Findings:
         if all(one["params"].get("module") != question["params"]["module"] for one in self.questions):
             self.ask({**question, "name": "", "suggestion": None})
 
+    @property
+    def lacks_package(self) -> bool:
+        """Whether a cell ended for want of a package that it asks for by its name: the job ends there."""
+        return any(map(_is_of_package, self.questions))
+
+    def forget_questions(self) -> None:
+        """Nothing trains: all that is told is which package the program does not do without."""
+        self.questions = list(filter(_is_of_package, self.questions))
+
     def forget_files(self, *, hides: bool = False) -> None:
         """A step was reached without the data that was looked for, or none is looked for: it is no question any more.
 
@@ -250,9 +238,9 @@ class Findings:
             hides: whether no step was reached, so that one may stand behind what is absent.
         """
         settings.look_behind(self._data.namespace, (cell["source"] for cell in self._cells))
-        absent = [one for one in self.questions if one["why"] in OF_DATA]
+        absent = [one for one in self.questions if one["why"] in OF_DATA and not _is_of_package(one)]
         if absent:
-            self.questions = [one for one in self.questions if one["why"] not in OF_DATA]
+            self.questions = [one for one in self.questions if one not in absent]
             answers = self._data.answers
             is_answered = not all(is_description(answers[name]) for name in answers)  # `values` would count as taking
             files = [one for one in absent if is_answered and not hides and settings.is_file(one["params"].get("path"))]
@@ -394,6 +382,10 @@ class Findings:
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line}
         return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
+
+
+def _is_of_package(question: Question) -> bool:
+    return bool(question["params"].get("is_package"))
 
 
 def _optimizes(source: str) -> bool:

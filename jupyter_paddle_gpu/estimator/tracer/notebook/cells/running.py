@@ -112,6 +112,7 @@ class CellRun:
             self.rewriting = (presumed.Handlers(), *self.rewriting)
         helpers = Helpers.of(cells, self._plain if absorbs else None)
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
+        self.found.looked_up = self._asked.variables
         self.begun = Begun(self.found.sources)
         self._programs = Programs(self._run_script, self._names, self._program_failed, helpers, self.begun)
         self.trainings = trainings
@@ -179,7 +180,7 @@ class CellRun:
             self._updated_in = cell["index"] if self._session.of(StepWatch).updates > updates else self._updated_in
             if self.trained_in is None and (self.finished or self._has_updated()):
                 self.trained_in = cell["index"]
-            is_stopped = self.found.stop is not None or bool(self.failed)
+            is_stopped = self.found.stop is not None or bool(self.failed) or self.found.lacks_package
             if self.finished or self._session.of(StepWatch).window is not None or is_stopped:
                 break
         watch = self._session.of(StepWatch)

@@ -29,11 +29,13 @@ class Asked:
 
     Attributes:
         names: which names.
+        variables: those of `os.environ`.
         sources: all of the code that has run.
     """
 
     def __init__(self) -> None:
         self.names: set[str] = set()
+        self.variables: set[str] = set()
         self.sources: dict[str, None] = {}
 
     @contextmanager
@@ -44,6 +46,7 @@ class Asked:
         def listening(key: Any) -> Any:
             if isinstance(key, str):
                 self.names.add(key)
+                self.variables.add(key)
             return encode(key)
 
         os.environ.encodekey = listening

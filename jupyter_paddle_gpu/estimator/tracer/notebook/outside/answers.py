@@ -131,14 +131,20 @@ def arguments(answers: Mapping[str, Any], parsers: Parsers) -> Iterator[None]:
 def _of_environment(answers: dict[str, Any], sources: list[str]) -> list[str]:
     if not answers:
         return []
-    bound = {
-        node.id
-        for source in sources
-        for node in nodes(source)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    read = set(environment_names(sources))
+    whole = [node for source in sources for node in nodes(source)]
+    declared = {node.target for node in whole if isinstance(node, ast.AnnAssign) and node.value is None}
+    names = (node for node in whole if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    bound = {node.id for node in names if node not in declared}
+    read = {*environment_names(sources), *map(_text_handed_on, whole)}
     return [name for name in answers if name in read or name not in bound]
+
+
+def _text_handed_on(node: ast.AST) -> str | None:
+    """The text that a call has first, by which a library may look a variable up: `env.int("BATCH")`."""
+    match node:
+        case ast.Call(args=[ast.Constant(value=str(text)), *_]):
+            return text
+    return None
 
 
 class OutsideAnswers(ast.NodeTransformer):

@@ -18,7 +18,14 @@ from .answers import WORDS
 from .lacking import READERS
 
 OUTSIDE = frozenset(
-    ("argument_missing", "argument_trains", "environment_missing", "subcommand_missing", "words_missing")
+    (
+        "argument_missing",
+        "argument_trains",
+        "environment_missing",
+        "setting_missing",
+        "subcommand_missing",
+        "words_missing",
+    )
 )
 """Questions for what decides outside of the code which parts of it are reached."""
 

@@ -23,10 +23,13 @@ _ENDS = frozenset(("exit", "quit", "error", "_exit"))
 
 
 class Lack(NamedTuple):
-    """One thing: the code of its question, and the name that it is answered by."""
+    """One thing: the code of its question, and the name that it is answered by; where whoever missed it says so, the
+    type of number that the program makes of it (`int`, `float`), and those values of which it is one."""
 
     why: str
     name: str
+    number: str = ""
+    choices: tuple[str, ...] = ()
 
 
 class _Ended(NamedTuple):

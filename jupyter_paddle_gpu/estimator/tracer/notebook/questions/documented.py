@@ -3,6 +3,7 @@ say."""
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import sys
@@ -15,7 +16,7 @@ from typing import Any
 from ...session import paused
 
 DOCUMENTED, NEAR, CODE = "documented", "near", "code"
-_DOCUMENTS = ("README*", "readme*", "*.md", "*.sh", "*.bat", "scripts/*.sh", "script/*.sh", "docs/*.md")
+_DOCUMENTS = ("README*", "readme*", "*.md", "*.sh", "*.bat", "scripts/*.sh", "script/*.sh", "docs/*.md", ".env.*")
 _CONFIGURES = re.compile(
     r"(?i)(^|_)(c|cfg|conf|config|configs|yaml|yml|opts?|settings?|param|params|hparams)(_|$)|config"
 )
@@ -80,6 +81,21 @@ def variables(name: str) -> list[tuple[str, str]]:
         set_to = re.compile(rf"""(?<![\w-]){re.escape(name)}=["']?([^\s"'`;|&]+)""")
         given = [value for text in _texts() for value in set_to.findall(text) if _is_plain(value)]
     return [(value, DOCUMENTED) for value in dict.fromkeys(given)][:_MOST]
+
+
+def assigned(way: str) -> list[tuple[Any, str]]:
+    """Values of a setting in commands that documents show: `python train.py model.width=64`."""
+    with paused():
+        words = [word for line in _commands(Path(sys.argv[0]).name, _STARTED) for word in line]
+    given = (value for name, sign, value in (word.lstrip("+").partition("=") for word in words) if sign and name == way)
+    return [(_read(value), DOCUMENTED) for value in dict.fromkeys(given) if _is_plain(value)][:_MOST]
+
+
+def _read(text: str) -> Any:
+    with suppress(ValueError, SyntaxError):
+        value = ast.literal_eval(text)
+        return value if isinstance(value, (int, float)) else text
+    return text
 
 
 def _form(path: str) -> str:

@@ -154,26 +154,60 @@ def _made_of(name: str, node: ast.AST) -> str:
     return ""
 
 
-def environment(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:
+def environment(name: str, statement: str, sources: Iterable[str], number: str = "") -> list[Candidate]:
     """Values of an environment variable that is not set, as texts.
 
     Args:
         statement: that reads it.
+        number: what the program makes of it, where that is known.
     """
-    found = [*documented.variables(name), *((value, CODE) for value in by_code(name, sources))]
+    said = [value for one in dict.fromkeys((name, name.lower())) for value in by_code(one, sources)]
+    found = [*documented.variables(name), *((value, CODE) for value in said)]
     whole = [node for source in sources for node in nodes(source)]
-    number = _converted(statement, name) or next(filter(None, (_number_of(name, node, whole) for node in whole)), "")
-    return _texts([*found, (_neutral(name, number), ANY)])
+    number = number or _converted(statement, name)
+    number = number or next(filter(None, (_number_of(name, node, whole) for node in whole)), "")
+    assumed = dict.fromkeys((_neutral(name, number), by_name(name)))
+    return _texts([*found, *((value, ANY) for value in assumed if value)])
+
+
+def of_choices(known: Iterable[str]) -> list[Candidate]:
+    """Values of which it is one, those first that sound like a training."""
+    return [(one, CODE) for one in sorted(known, key=lambda one: not TRAINS.search(one))]
+
+
+def setting(way: str, known: Iterable[str], sources: Iterable[str]) -> list[Candidate]:
+    """Values of a setting that a configuration leaves open.
+
+    Args:
+        way: to it in the configuration: `model.width`.
+        known: those of which it is one, if that is known.
+    """
+    name = re.split(r"\W", way.rstrip("]"))[-1]
+    choices = of_choices(known)
+    given = [*documented.assigned(way), *choices, *((value, CODE) for value in by_code(name, sources))]
+    number = by_name(name)
+    assumed = [] if choices else [number, _neutral(name, ""), 1]
+    return _each([*given, *((value, ANY) for value in assumed if value)])
 
 
 def _number_of(name: str, node: ast.AST, whole: list[ast.AST]) -> str:
     """The number that the code makes of a variable: `int(os.environ["BATCH"])`, or of a name that is bound to it."""
     match node:
-        case ast.Call(func=ast.Name(id=kind)) if kind in _CONVERTS and _holds(ast.walk(node), name):
-            return kind
+        case ast.Call(func=ast.Name(id=kind) | ast.Attribute(attr=kind)) if kind in _CONVERTS:
+            return kind if _holds(ast.walk(node), name) or any(_is_end(one, name) for one in node.args) else ""
+        case ast.Call(args=[own, *_], keywords=words) if _is_end(own, name):
+            return next((name_of(one.value) for one in words if name_of(one.value) in _CONVERTS), "")
+        case ast.AnnAssign(target=ast.Name(id=own), annotation=ast.Name(id=kind)) if kind in _CONVERTS:
+            return kind if _is_end(ast.Constant(own), name) else ""
         case ast.Assign(targets=[ast.Name(id=own)], value=value) if _holds(ast.walk(value), name):
             return next(filter(None, (_made_of(own, one) for one in whole)), "")
     return ""
+
+
+def _is_end(node: ast.expr, name: str) -> bool:
+    """Whether it is the text of a variable's name, or of that behind a prefix: `BATCH` of `TRAIN_BATCH`."""
+    text = node.value if isinstance(node, ast.Constant) else None
+    return isinstance(text, str) and text != "" and f"_{name}".lower().endswith(f"_{text}".lower())
 
 
 def typed(name: str, statement: str, sources: Iterable[str]) -> list[Candidate]:

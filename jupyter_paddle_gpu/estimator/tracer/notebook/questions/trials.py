@@ -309,6 +309,13 @@ def stops_by_types(result: Result, answers: dict[str, Any] | None) -> bool:
     return is_mixed and all(type(one) in {int, float} for one in (answers or {}).values())
 
 
+def _named_in(result: Result, name: str) -> bool:
+    """Whether the error that ends the program is one of a library's that names what was answered."""
+    error = result["stop"]["error"]
+    is_of_library = error.partition(":")[0].endswith(("ValidationError", "MissingMandatoryValue"))
+    return is_of_library and re.search(rf"(?i)\b{re.escape(name)}\b", error) is not None
+
+
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
     """The question to answer next: numbers first, since models are made of them before loaders are read."""
     found = [one for one in waiting if one.get("candidates") and one["name"] not in answers]
@@ -318,6 +325,8 @@ def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
 def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
     """Whether the step was reached, or only something else is open that can be answered, or installed. Behind a number
     that is what a batch looks like, too: suggestions for it need the model, which is made of that number."""
+    if result["status"] == "would_stop" and any(_named_in(result, name) for name in answers):
+        return False  # a library refuses what was answered, by its name
     if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
         return True  # the notebook's own fault, behind what was answered
     if stops_by_types(result, answers):

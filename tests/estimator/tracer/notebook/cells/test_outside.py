@@ -58,4 +58,4 @@ def test_without_a_word_its_status_is_told(found):
 
 def test_a_package_that_was_never_installed_is_told_by_its_name(found):
     """PaddleX's `main.py` in its clone: "run the script to see the same fault" was all that was said."""
-    assert ["not_installed", {"package": "paddle-of-nobody"}] in found["asks for itself"]
+    assert ["module_missing", {"module": "paddle-of-nobody", "is_package": 1}] in found["asks for itself"]
