@@ -45,18 +45,28 @@ def change(program: Program, request: EstimateRequest) -> None:
         raise RefusedError(_NO_MODEL)
     if optimizer is not None and (other := _beside(program, optimizer, statement)):
         raise RefusedError(_also(program.text(statement.targets[0]), other))
+    sampling.divide(program, loader, _wrap(program, statement, optimizer))
+
+
+def _wrap(program: Program, statement: ast.Assign, optimizer: ast.Call | None) -> str:
+    """Make the model one that several processes train; what `paddle` is called."""
     model = program.text(statement.targets[0])
-    if own_use := _own_use(program, statement):
+    before = _wrapped_before(program, statement, optimizer)
+    wrapped = before or statement
+    if own_use := _own_use(program, statement, wrapped):
         raise RefusedError(_used(model, own_use))
-    program.lines_alone(statement)
-    for copied in _meant_itself(program, statement):
+    program.lines_alone(statement, wrapped)
+    for copied in _meant_itself(program, statement, wrapped):
         program.editable(copied)
         program.cell_of(copied).replace(copied, f"{program.text(copied)}._layers")
     paddle = program.paddle(program.top(statement))
-    cell = program.cell_of(statement)
-    cell.insert_before(statement, [f"{paddle}.distributed.init_parallel_env()"])
-    cell.insert_after(statement, [f"{model} = {paddle}.DataParallel({model})"])
-    sampling.divide(program, loader, paddle)
+    program.cell_of(statement).insert_before(statement, [f"{paddle}.distributed.init_parallel_env()"])
+    line = f"{model} = {paddle}.DataParallel({model})"
+    if before is None:
+        program.cell_of(statement).insert_after(statement, [line])
+    else:
+        program.cell_of(before).insert_before(before, [line])
+    return paddle
 
 
 def _loader(program: Program) -> ast.Call:
@@ -70,15 +80,17 @@ def _loader(program: Program) -> ast.Call:
 _KEPT = frozenset(
     {"parameters", "train", "eval", "state_dict", "set_state_dict", "clear_gradients", "named_parameters"}
 )
-_KEPT |= {"sublayers", "named_sublayers", "forward", "buffers", "set_dict"}
+_KEPT |= {"sublayers", "named_sublayers", "forward", "buffers", "set_dict", "apply", "to"}
 """What `DataParallel` has as well as the model inside it."""
+_LOOKS = frozenset(("print", "str", "repr", "display", "summary", "flops"))
+"""Calls that look at a model and keep nothing of it."""
 
 
-def _is_before(program: Program, use: ast.expr, model: ast.Assign) -> bool:
-    """Whether something, as the optimizer's call, stands before the model has its name."""
-    if program.code.scope(use) is program.code.scope(model):
-        return program.code.position(use) < program.code.position(model)
-    return _reached(program, use) < _reached(program, model)
+def _is_before(program: Program, use: ast.expr, statement: ast.stmt) -> bool:
+    """Whether something, as the optimizer's call, comes before a statement."""
+    if program.code.scope(use) is program.code.scope(statement):
+        return program.code.position(use) < program.code.position(statement)
+    return _reached(program, use) < _reached(program, statement)
 
 
 def _reached(program: Program, node: ast.AST, depth: int = MAX_STEPS) -> tuple[int, int, int]:
@@ -88,15 +100,66 @@ def _reached(program: Program, node: ast.AST, depth: int = MAX_STEPS) -> tuple[i
     return min((_reached(program, call, depth - 1) for call in calls), default=program.code.position(node))
 
 
-def _own_use(program: Program, model: ast.Assign) -> str:
+_TELLS = frozenset(("shape", "in_features", "out_features", "weight", "bias", "dtype"))
+"""What tells of a layer and is none: it may be kept under a name of its own."""
+_PREPARES = _KEPT | {"load_dict", "astype", "add_sublayer"}
+"""Methods that make a model ready: they are called on the model itself before several processes train it."""
+
+
+def _wrapped_before(program: Program, model: ast.Assign, optimizer: ast.Call | None) -> ast.stmt | None:
+    """The optimizer's statement, up to which a model may be made ready (`net.fc = nn.Linear(512, 10)`, parameters that
+    are frozen: `DataParallel` takes those that train then). None where they do not stand in one block, or the model is
+    handed on between them, so that it is wrapped where it is made."""
+    if optimizer is None:
+        return None
+    statement = program.statement(optimizer)
+    above, beside = (next(program.code.parents(one)) for one in (model, statement))
+    if above is not beside and not (isinstance(above, ast.Module) and isinstance(beside, ast.Module)):
+        return None
+    begin, end = program.code.position(model), program.code.position(statement)
+    for node in program.code.nodes:
+        if isinstance(node, (ast.Name, ast.Attribute)) and begin < program.code.position(node) < end:
+            is_target = any(node is one for one in ast.walk(model))
+            if not is_target and _is_model(program, node, model) and not _makes_ready(program, node):
+                return None
+    return statement
+
+
+def _makes_ready(program: Program, use: ast.expr) -> bool:
+    """Whether a use of the model's name hands neither it nor a layer of it on: `net.fc = …`, `net.train()`,
+    `net.fc.weight.shape[0]`, `for p in net.parameters()`."""
+    last = ""
+    for above in program.code.parents(use):
+        match above:
+            case ast.Attribute(value=value, attr=name) if value is use:
+                use, last = above, name
+            case ast.Subscript(value=value) if value is use:
+                use = above
+            case ast.Call(func=called) if called is use:
+                return last in _PREPARES
+            case ast.Call(args=given) if use in given and program.names.last(above.func) in _MEANS_ITSELF | _LOOKS:
+                return True
+            case _:
+                is_stored = isinstance(getattr(use, "ctx", None), ast.Store)
+                return bool(last) and (is_stored or last in _TELLS)
+    return False
+
+
+def _own_use(program: Program, model: ast.Assign, wrapped: ast.stmt) -> str:
     """What of the model's own the notebook uses by its name, or by that of an object which it is given to
-    (`self.model`): `.encode` of a method or an attribute, `[0]` of a layer in it that is called."""
+    (`self.model`), once it is wrapped: `.encode` of a method or an attribute, `[0]` of a layer in it that is called."""
+    use: ast.expr
     for node in program.code.nodes:
         match node:
             case ast.Attribute(value=owner, attr=name) if name not in _KEPT and _is_model(program, owner, model):
-                return f".{name}"
+                use, own = node, f".{name}"
             case ast.Call(func=ast.Subscript(value=owner, slice=index)) if _is_model(program, owner, model):
-                return f"[{ast.unparse(index)}]"
+                use, own = node, f"[{ast.unparse(index)}]"
+            case _:
+                continue
+        is_early = program.code.scope(use) is program.code.scope(wrapped) and _is_before(program, use, wrapped)
+        if wrapped is model or not is_early:
+            return own
     return ""
 
 
@@ -104,7 +167,7 @@ _MEANS_ITSELF = frozenset(("copy", "deepcopy", "isinstance", "len", "type"))
 """Calls that a `DataParallel` around the model would fail or answer otherwise: it has no copy and no length."""
 
 
-def _meant_itself(program: Program, model: ast.Assign) -> list[ast.expr]:
+def _meant_itself(program: Program, model: ast.Assign, wrapped: ast.stmt) -> list[ast.expr]:
     """Where the notebook means the model inside (`ema = copy.deepcopy(net)`, `net[0].weight`)."""
     found = [
         call.args[0]
@@ -113,7 +176,7 @@ def _meant_itself(program: Program, model: ast.Assign) -> list[ast.expr]:
     ]
     found += [one.value for one in program.code.of_type(ast.Subscript)]
     found += [one.iter for one in program.code.nodes if isinstance(one, (ast.For, ast.comprehension))]
-    return [one for one in found if _is_model(program, one, model) and not _is_before(program, one, model)]
+    return [one for one in found if _is_model(program, one, model) and not _is_before(program, one, wrapped)]
 
 
 def _is_model(program: Program, expression: ast.expr, model: ast.Assign) -> bool:

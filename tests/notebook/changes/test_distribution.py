@@ -65,6 +65,32 @@ def test_what_means_the_model_itself_is_given_it() -> None:
     assert "ema = copy.deepcopy(net._layers)\nassert isinstance(net._layers, nn.Layer)\n" in source
 
 
+READY = """for p in net.parameters():
+    p.stop_gradient = True
+width = net[1].weight.shape[0]
+net.extra = nn.Linear(width, 2)
+print(net)
+"""
+
+
+def test_a_model_is_made_parallel_once_it_is_ready() -> None:
+    """`DataParallel` takes the parameters that train then, and hands no attribute on."""
+    copy, found = made({"devices": 2}, LOOP.replace("opt =", READY + "opt ="))
+    assert not found.refused
+    source = copy.content["cells"][0]["source"]
+    assert READY + "net = paddle.DataParallel(net)\nopt =" in source
+
+
+@pytest.mark.parametrize("kept", ["last = net[1]", "trainer = Trainer(net)", "parts = [net]", "head = net.head"])
+def test_a_model_that_is_handed_on_is_made_parallel_before(kept: str) -> None:
+    copy, found = made({"devices": 2}, LOOP.replace("opt =", f"{kept}\nopt ="))
+    source = copy.content["cells"][0]["source"]
+    if "head" in kept:
+        assert [one.why.code for one in found.refused] == ["devices_attribute"]
+    else:
+        assert "net = paddle.DataParallel(net)\n" + kept.replace("net[1]", "net._layers[1]") in source
+
+
 def test_layers_of_the_model_are_taken_out_of_it() -> None:
     groups = LOOP.replace("net.parameters()", "[{'params': net[0].parameters()}, {'params': net[1:].parameters()}]")
     copy, found = made({"devices": 2}, groups.replace("loader =", "for layer in net:\n    print(layer)\nloader ="))
