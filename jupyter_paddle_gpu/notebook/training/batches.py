@@ -61,14 +61,21 @@ class BatchReader:
         return next((one for one in known if one.fact.how != "computed"), known[0] if known else None)
 
     def training_loader(self) -> ast.Call | None:
-        """The `DataLoader` that the training loop goes over, or that a loop in a module is given; None without any."""
-        for loop in self.reader.training.loops:
-            made = self.names.origin(iterated_by(loop))
+        """The `DataLoader` that the training loop goes over or takes batches from by `next`, or that a loop in a module
+        is given; None without any."""
+        taken = [call.args[0] for call in self.code.of_type(ast.Call) if self._is_iter(call)]
+        for iterated in [*map(iterated_by, self.reader.training.loops), *taken]:
+            made = self.names.origin(iterated)
             if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):  # a function that makes it
                 made = self.names.origin(next(iter(self.names.returned(made.func.id)), made))
             if isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader":
                 return made
         return self._only_loader() if self.reader.training.kind == "none" else None
+
+    def _is_iter(self, call: ast.Call) -> bool:
+        """Whether a call is `iter(loader)` of what is not for tests."""
+        is_iter = isinstance(call.func, ast.Name) and call.func.id == "iter" and bool(call.args)
+        return is_iter and not _NOT_TRAINING.search(self._target(call) + self.names.source(call.args[0]))
 
     def of_hidden_loop(self) -> Batch | None:
         """Of a loop that stands in a module: what the one loader of the cells says that is not for tests."""

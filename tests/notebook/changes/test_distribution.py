@@ -110,6 +110,18 @@ def test_a_sampler_of_batches_becomes_one_for_several_processes() -> None:
     assert [one.why.code for one in made({"devices": 2}, own)[1].refused] == ["devices_no_loader"]
 
 
+def test_a_loader_that_is_asked_for_the_next_batch_is_divided() -> None:
+    asked = LOOP.replace(
+        "    for x, y in loader:\n",
+        "    batches = iter(loader)\n    for _ in range(9):\n        x, y = next(batches)\n",
+    )
+    copy, found = made({"devices": 2}, asked)
+    assert not found.refused
+    assert "DistributedBatchSampler(data, batch_size=64, shuffle=True))" in copy.content["cells"][0]["source"]
+    tests = asked.replace("loader", "test_loader")
+    assert [one.why.code for one in made({"devices": 2}, tests)[1].refused] == ["devices_no_loader"]
+
+
 def _with_sampler(source: str) -> str:
     made = next(line for line in source.split("\n") if line.startswith("loader ="))
     return source.replace(made, "loader = paddle.io.DataLoader(data, batch_sampler=sampler)")
