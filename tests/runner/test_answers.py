@@ -196,6 +196,32 @@ def test_answers_stand_for_settings_that_are_left_open(execute: Execute, shell: 
     assert (run.stream(1), run.stream(2)) == (told, told), run.log
 
 
+def test_answers_reach_options_of_getopt_and_optparse(execute: Execute, shell: str) -> None:
+    program = (
+        "import getopt, optparse\n"
+        "found, rest = getopt.getopt(['-q', 'rest'], 'qb:w:h', ['batch-size=', 'width=', 'help'])\n"
+        "for option, value in found:\n"
+        "    if option in ('-b', '--batch-size'):\n        batch = int(value)\n"
+        "    elif option == '-w':\n        units = int(value)\n"
+        "print(found, rest)\n"
+        "found, rest = getopt.gnu_getopt(['--batch-size=3'], 'b:', ['batch-size=', 'deep'])\n"
+        "for option, value in found:\n    if option in ('-b', '--batch-size'):\n        pass\n"
+        "print(found)\n"
+        "parser = optparse.OptionParser()\nparser.add_option('-b', '--batch-size', type='int')\n"
+        "parser.add_option('--seed', type='int', default=3)\nprint(parser.parse_args(['a'])[0].batch_size)\n"
+    )
+    run = execute(
+        f"open('train.py', 'w').write({program!r})",
+        program,
+        "import subprocess, sys\n"
+        "print(subprocess.run([sys.executable, 'train.py'], capture_output=True, text=True).stdout, end='')",
+        sets={"batch_size": 8, "units": 64, "deep": True},
+        shell=shell,
+    )
+    told = "[('-q', ''), ('--batch-size', '8'), ('-w', '64')] ['rest']\n[('--batch-size', '3'), ('--deep', '')]\n8\n"
+    assert (run.stream(1), run.stream(2)) == (told, told), run.log
+
+
 def test_a_file_of_variables_that_is_not_there_holds_the_answers(
     execute: Execute, shell: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -134,5 +134,5 @@ def reach(name: str, answers: Dict[str, Any], module: Any) -> None:
     LIBRARIES[name](module, answers)
 
 
-READS = re.compile(r"\b(omegaconf|hydra|dotenv)\b")
+READS = re.compile(r"\b(omegaconf|hydra|dotenv|getopt|optparse)\b")
 """What stands in code that has one of them look settings up, whose names may stand elsewhere."""

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Callable, Dict, Iterable, List, Set
 
 from .. import imports
-from . import lookups
+from . import lookups, options
 from .lookups import destination
 
 _ANSWERS: Dict[str, Any] = {}
@@ -105,6 +105,8 @@ _LIBRARIES: Dict[str, Callable[[Any], None]] = {
     "click.core": _click,
     "typer._click.core": _click,
     "absl.flags._flagvalues": _absl,
+    "getopt": partial(options.of_getopt, answers=_ANSWERS),
+    "optparse": partial(options.of_optparse, answers=_ANSWERS),
     **{name: partial(lookups.reach, name, _ANSWERS) for name in lookups.LIBRARIES},
 }
 _REACHED: Set[str] = set()

@@ -44,6 +44,7 @@ from .processes import (
     command_lines,
     managers,
     open_settings,
+    options,
     queues,
     started_programs,
     variables,
@@ -61,7 +62,7 @@ def table() -> Iterator[Patch]:
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, hyperparameters,
-        started_programs, managers, command_lines, variables, open_settings,
+        started_programs, managers, command_lines, variables, open_settings, options,
     ):  # fmt: skip
         yield from module.patches()
 

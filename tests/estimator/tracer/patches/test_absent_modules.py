@@ -145,6 +145,7 @@ def test_the_notebooks_own_way_without_a_module_is_taken(traced):
     assert "modules_passed_by" not in row["notes"]
 
 
-def test_a_package_that_was_never_installed_stops_the_program(traced):
+def test_a_package_that_was_never_installed_is_asked_for(traced):
     """It asks for its own version; nothing that could be passed by is missing."""
-    assert traced["not-installed"]["status"] == "would_stop"
+    row = traced["not-installed"]
+    assert (row["status"], [why for why, *_ in row["questions"]]) == ("needs_input", ["module_missing"])

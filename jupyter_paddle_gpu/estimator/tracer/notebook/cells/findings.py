@@ -151,7 +151,7 @@ class Findings:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": module}))
             case _ if (package := distributions.missing(problem)) is not None:
                 self._ask_module(self._question(cell, problem, "module_missing", {"module": package, "is_package": 1}))
-            case NameError() if not isinstance(problem, UnboundLocalError):
+            case NameError() if not (isinstance(problem, UnboundLocalError) or self._is_option(problem)):
                 if self._absent.is_starred:
                     self.ask_absent()
                 self._fail(cell, problem, "name_missing", {"name": str(getattr(problem, "name", ""))})
@@ -171,11 +171,15 @@ class Findings:
         )
         return {"stop": stop, "given": behind.given(problem)}
 
+    def _is_option(self, problem: BaseException) -> bool:
+        """Whether a name is bound only where an option is given."""
+        return bool(lacking.unbound(problem, self._session.of(Parsers)))
+
     def _asks_outside(self, cell: dict[str, Any], problem: BaseException) -> bool:
         """Whether a cell ended for want of a variable, an argument or a person's input, which are asked for."""
         here = self._question(cell, problem, "", {})
         found = asking.lacks(problem, cell, here, self._session, self.looked_up)
-        found = asking.of_program(found, self.sources, is_started=self._command is not None)
+        found = asking.of_program(found, self._session.of(Parsers), self.sources, is_started=self._command is not None)
         statement = lacking.failing(problem, cell["source"], here["line"])
         for lack in found:
             self.ask({**here, **asking.question(lack, statement, self._session, self.sources)})

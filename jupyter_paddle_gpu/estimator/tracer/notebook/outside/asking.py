@@ -11,10 +11,11 @@ from ...patches.processes.open_settings import OpenSettings
 from ...session import Session
 from ..questions import outer
 from . import endings, lacking, variables
-from .answers import INPUT, PLACE
+from .answers import INPUT, PLACE, WORDS
 from .endings import Lack
 from .surroundings import Spoken
 
+_OPTIONS = re.compile(r"\bgetopt\(|\bgnu_getopt\(|\bOptionParser\(")
 _OF_SCRIPTS = frozenset(("place_missing", "words_missing"))
 
 
@@ -31,14 +32,14 @@ def lacks(
     found = [
         *(Lack(variables.WHY, name) for name in lacking.environment_of(problem, cell["source"], question["line"])),
         *lacking.arguments_of(problem, parsers),
-        *(Lack("place_missing", name) for name in lacking.places_of(problem)),
+        *(Lack("place_missing", name) for name in lacking.places_of(problem, parsers)),
     ]  # fmt: skip
     said = session.of(Spoken).last if isinstance(problem, SystemExit) else ""
     found = found or variables.missed(problem, looked_up, said)
     found = found or _left_open(problem, session.of(OpenSettings), said) or endings.lacks(problem, parsers)
     if lacking.awaits_input(problem):
         found.append(Lack("input_missing", question["name"] or INPUT))
-    return found
+    return list(dict.fromkeys(one._replace(name=parsers.aliases.get(one.name, one.name)) for one in found))
 
 
 def _left_open(problem: BaseException, settings: OpenSettings, said: str) -> list[Lack]:
@@ -52,10 +53,13 @@ def _names(text: str, way: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(way)}(?![\w\[]|\.\w)", text) is not None
 
 
-def of_program(found: list[Lack], sources: Sequence[str], *, is_started: bool) -> list[Lack]:
+def of_program(found: list[Lack], parsers: Parsers, sources: Sequence[str], *, is_started: bool) -> list[Lack]:
     """Those that can be answered: a command that starts a program says itself what it gives by places."""
     if not is_started and any("\nsys.argv = [" in source for source in sources):
-        return found
+        # A program that reads options counts its words before it does: which of them it wants is not known.
+        reads = any(_OPTIONS.search(source) for source in sources)
+        is_counted = reads and parsers.rest is None and any(one.why == "place_missing" for one in found)
+        return [Lack("words_missing", WORDS)] if is_counted else found
     return [one for one in found if one.why not in _OF_SCRIPTS]
 
 

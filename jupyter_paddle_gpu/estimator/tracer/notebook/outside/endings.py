@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import ast
 import linecache
+import optparse
 import os
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,9 @@ from contextlib import suppress
 from types import FrameType, SimpleNamespace, TracebackType
 from typing import NamedTuple
 
-from ...patches.processes.command_lines import Parsers
+from ...patches.processes.command_lines import Parsers, destination
 from ..syntax import nodes
-from .answers import PLACE, is_environment, variable
+from .answers import PLACE, WORDS, is_environment, variable
 
 _MOST_PLACES = 9
 _ENDS = frozenset(("exit", "quit", "error", "_exit"))
@@ -51,7 +52,7 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
     given = vars(parsers.given) if parsers.given is not None else {}
     absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
     for ended in conditions(problem):
-        left_out = _Absent(absent, ended)
+        left_out = _Absent(absent, ended, parsers)
         # What is of something else is not looked at: data that is not here would count as asked for by that.
         if left_out.is_any(ended.test) and (wanted := list(_wanted(ended.test, ended.holds, left_out))):
             found = list(dict.fromkeys(wanted))
@@ -88,7 +89,7 @@ def _steps(step: TracebackType | None) -> list[tuple[FrameType, int]]:
     """The way to an error through the program's own code: a parser ends it from within."""
     found = []
     while step is not None:
-        if step.tb_frame.f_code.co_filename != argparse.__file__:
+        if step.tb_frame.f_code.co_filename not in {argparse.__file__, optparse.__file__}:
             found.append((step.tb_frame, step.tb_lineno))
         step = step.tb_next
     return found
@@ -118,10 +119,11 @@ class _Absent:
     Args:
         arguments: of the command line, by the names that the program has for them.
         ended: where the condition stands.
+        parsers: that read the command line.
     """
 
-    def __init__(self, arguments: set[str], ended: _Ended) -> None:
-        self._arguments = arguments
+    def __init__(self, arguments: set[str], ended: _Ended, parsers: Parsers) -> None:
+        self._arguments, self._parsers = arguments, parsers
         self._names = {**ended.frame.f_globals, **ended.frame.f_locals}
         self._bound = {
             node.targets[0].id: read
@@ -135,7 +137,10 @@ class _Absent:
         """Whether a condition is made of anything that could be left out."""
         parts = list(ast.walk(test))
         names = {getattr(one, "id", getattr(one, "attr", "")) for one in parts}
-        names |= {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        texts = {one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        names |= texts | set(map(destination, texts))
+        if any(self._names.get(name) is not None for name in self._left(names)):
+            return True
         return not names.isdisjoint({*self._arguments, *self._bound, "argv", "environ", "getenv"})
 
     def is_so(self, test: ast.expr) -> bool:
@@ -148,6 +153,13 @@ class _Absent:
         """That of a condition which is no combination of others."""
         least = _least(test, not holds)
         yield from (Lack("place_missing", f"{PLACE}{number}") for number in range(len(sys.argv), least))
+        names = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
+        for name in self._left(names):
+            if self._names[name] is self._parsers.read:
+                yield Lack("words_missing", WORDS)
+            else:
+                more = self._more(test, name, not holds)
+                yield from (Lack("place_missing", f"{PLACE}{len(sys.argv) + number}") for number in range(more))
         match test:
             case ast.Compare(left=ast.Constant(value=str() as name), comparators=[where]) if is_environment(where):
                 yield from self._variable(name)
@@ -161,8 +173,26 @@ class _Absent:
                 ):
                     if name in self._arguments and not self.is_so(node):
                         yield Lack("argument_missing", name)
+                case ast.Constant(value=str() as flag) if flag.startswith("-") and flag != "-":
+                    if destination(flag) in self._arguments:
+                        yield Lack("argument_missing", destination(flag))
             if isinstance(node, ast.Name) and node.id in self._bound and not self.is_so(node):
                 yield from (one for name in self._bound[node.id] for one in self._variable(name))
+
+    def _left(self, names: set[str]) -> list[str]:
+        """Those that are bound to what getopt or optparse has read, or left."""
+        held = (self._parsers.read, self._parsers.rest)
+        found = [name for name in sorted(names) if any(self._names.get(name) is one for one in held if one is not None)]
+        return [name for name in found if isinstance(self._names[name], list)]
+
+    def _more(self, test: ast.expr, name: str, is_so: bool) -> int:
+        """How many more words a list must have for a condition to come out so; 0: none help."""
+        code, words = compile(ast.Expression(test), "<condition>", "eval"), self._names[name]
+        for number in range(1, _MOST_PLACES):
+            with suppress(Exception):  # what a program's own objects answer
+                if bool(eval(code, {**self._names, name: [*words, *[""] * number]})) is is_so:
+                    return number
+        return 0
 
     def _variable(self, name: str) -> Iterator[Lack]:
         if name and name not in os.environ:

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from argparse import ArgumentError, ArgumentParser, Namespace, _get_action_name
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from traceback import walk_tb
 from types import FrameType, TracebackType
 from typing import NamedTuple
@@ -23,8 +23,8 @@ READERS = frozenset(
     ("cleo", "clize", "cyclopts", "defopt", "docopt", "draccus", "fire", "jsonargparse", "plac", "tap", "tyro")
 )
 """Libraries that read command lines in a way of their own."""
-_FLAGS = "FlagValues"
-"""What absl keeps the values of all flags in."""
+_FLAGS = frozenset(("FlagValues", "Values"))
+"""What absl and optparse keep the values of all options in."""
 
 
 def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
@@ -82,7 +82,8 @@ def arguments_of(problem: BaseException, parsers: Parsers) -> list[Lack]:
         parsers.last = said.parser
         missed = [_named(name, said.parser, parsers) for name in re.split(r", (?![^{]*})", names)]
     else:
-        missed = list(dict.fromkeys([*parsers.missing, *_left_out(problem, parsers.given)]))
+        found_out = [*parsers.missing, *_left_out(problem, parsers.given), *unbound(problem, parsers)]
+        missed = list(dict.fromkeys(parsers.aliases.get(name, name) for name in found_out))
     if not missed and _goes_without_subcommand(problem):
         missed = list(parsers.subcommands)
     lacks = [Lack("subcommand_missing" if one in parsers.subcommands else "argument_missing", one) for one in missed]
@@ -124,32 +125,39 @@ def _readers(problem: BaseException) -> Iterator[str]:
         yield from (one for one in modules if one in READERS)
 
 
-def places_of(problem: BaseException) -> list[str]:
-    """The arguments that a script reads by their places in `sys.argv` and that were not given: `argv_1` is the
-    first."""
+def places_of(problem: BaseException, parsers: Parsers) -> list[str]:
+    """The arguments that a script reads by their places in `sys.argv`, or in what getopt and optparse leave, and that
+    were not given: `argv_1` is the first."""
     for frame, number in _back(problem):
-        wanted = max((_wanted(node, number, problem) for node in nodes(_source(frame))), default=0)
-        if wanted > len(sys.argv):
-            return [f"{PLACE}{place}" for place in range(len(sys.argv), wanted)]
+        rest = parsers.rest
+        names = {**frame.f_globals, **frame.f_locals} if rest is not None else {}
+        left = {name for name, value in names.items() if value is rest and value is not None}
+        for of, length in ((_WORDS, len(sys.argv)), (left, len(rest or ()))):
+            wanted = max((_wanted(node, number, problem, of) for node in nodes(_source(frame))), default=0)
+            if wanted > length:
+                return [f"{PLACE}{len(sys.argv) + place}" for place in range(wanted - length)]
     return []
 
 
-def _wanted(node: ast.AST, line: int, problem: BaseException) -> int:
-    """How many words `sys.argv` is to have for the statement at a line."""
+_WORDS = frozenset(("sys.argv", "argv"))
+
+
+def _wanted(node: ast.AST, line: int, problem: BaseException, of: Collection[str]) -> int:
+    """How many words there are to be for the statement at a line.
+
+    Args:
+        of: how they are called.
+    """
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=int(place)), lineno=first, end_lineno=last):
             is_here = isinstance(problem, IndexError) and first <= line <= (last or first)
-            return place + 1 if is_here and _is_words(value) else 0
+            return place + 1 if is_here and ast.unparse(value) in of else 0
         case ast.Assign(targets=[ast.Tuple(elts=names)], value=value, lineno=first, end_lineno=last):
             is_here = isinstance(problem, ValueError) and first <= line <= (last or first)
             is_rest = isinstance(value, ast.Subscript) and ast.unparse(value.slice) == "1:"
             words = value.value if isinstance(value, ast.Subscript) and is_rest else value
-            return len(names) + is_rest if is_here and _is_words(words) else 0
+            return len(names) + is_rest if is_here and ast.unparse(words) in of else 0
     return 0
-
-
-def _is_words(node: ast.AST) -> bool:
-    return ast.unparse(node) in {"sys.argv", "argv"}
 
 
 def usage_of(problem: BaseException) -> ArgumentError | None:
@@ -171,11 +179,27 @@ def _left_out(problem: BaseException, given: Namespace | None) -> Iterator[str]:
                 case ast.Attribute(value=ast.Name(id=name), attr=attr) if isinstance(names.get(name), Namespace):
                     if getattr(names[name], attr, "") is None:
                         yield attr
-                case ast.Attribute(value=ast.Name(id=name), attr=attr) if type(names.get(name)).__name__ == _FLAGS:
+                case ast.Attribute(value=ast.Name(id=name), attr=attr) if type(names.get(name)).__name__ in _FLAGS:
                     if read.get(attr, "") is None:
                         yield attr
                 case ast.Name(id=name) if read.get(name, "") is None and names.get(name, "") is None:
                     yield name
+                case ast.Constant(value=str(text)) if text.startswith("-") and read.get(destination(text), "") is None:
+                    yield destination(text)
+
+
+def unbound(problem: BaseException, parsers: Parsers) -> list[str]:
+    """The option that was not given, which code binds a name for only where it is (`NameError`), or takes by its flag
+    (`dict(options)["--batch"]`)."""
+    match problem:
+        case NameError():
+            name = problem.name or next(iter(re.findall(r"'(\w+)'", str(problem))), "")
+        case KeyError(args=[str(flag)]) if flag.startswith("-"):
+            name = destination(flag)
+        case _:
+            return []
+    is_read = parsers.read is not None and parsers.given is not None
+    return [name] if is_read and vars(parsers.given).get(name, "") is None else []
 
 
 def behind_exit(problem: BaseException) -> Exception | None:

@@ -17,6 +17,7 @@ from itertools import product
 from typing import Any
 
 from ...patches.processes.command_lines import TRAINS, destination
+from ...patches.processes.options import options_of
 from ..sites import name_of
 from ..syntax import nodes
 from . import documented
@@ -51,7 +52,8 @@ def arguments(name: str, parser: ArgumentParser | None, sources: Iterable[str]) 
     said = [(value, CODE) for value in (*by_code(name, sources), *_by_help(action))]
     number = getattr(getattr(action, "type", None), "__name__", "")
     number = number if number in _CONVERTS else str(getattr(action, "metavar", "") or number)
-    return _each([*known, *said, (_neutral(name, number), ANY)])
+    assumed = dict.fromkeys((_neutral(name, number), by_name(name)))
+    return _each([*known, *said, *((value, ANY) for value in assumed if value is not None)])
 
 
 def words(sources: Iterable[str]) -> list[Candidate]:
@@ -59,13 +61,14 @@ def words(sources: Iterable[str]) -> list[Candidate]:
     records of the code are called and take, as libraries make subcommands and options of them, those first that sound
     like a training."""
     whole = [node for source in sources for node in nodes(source)]
-    used = filter(None, (_used(node) for node in whole))
+    used = [*filter(None, (_used(node) for node in whole)), *_with_options(whole)]
     made = [one for one in whole if isinstance(one, (ast.FunctionDef, ast.ClassDef)) and not one.name.startswith("_")]
     taken: list[str] = []
     for one in sorted(made, key=lambda one: not TRAINS.search(one.name)):
         options = " ".join(_options(one))
         taken += [one.name, *([f"{one.name} {options}", options] if options else [])]
     known = documented.lines()
+    taken = [] if any(_reads_options(node) for node in whole) else taken
     return [*known, *((line, CODE) for line in dict.fromkeys([*used, *taken]))][: 2 * _MOST + len(known)]
 
 
@@ -90,6 +93,39 @@ def _options(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
     for name, kind in needed:
         number = name_of(kind) if kind is not None else "int" if by_name(name) else ""
         yield f"--{name}={_neutral(name, number)}"
+
+
+def _reads_options(node: ast.AST) -> bool:
+    """Whether it is getopt or optparse that reads the words, to which no function's name is one."""
+    return isinstance(node, ast.Call) and name_of(node.func) in _GETOPTS | {"OptionParser"}
+
+
+_GETOPTS = frozenset(("getopt", "gnu_getopt"))
+
+
+def _with_options(whole: list[ast.AST]) -> list[str]:
+    """The options that getopt or optparse is to read and that take a value, each with one; in their long forms, and in
+    their short ones."""
+    found: list[tuple[list[str], str]] = []
+    for node in whole:
+        match node:
+            case ast.Call(args=[_, ast.Constant(value=str(short)), *long]) if name_of(node.func) in _GETOPTS:
+                listed = [one.value for part in long for one in ast.walk(part) if isinstance(one, ast.Constant)]
+                options = options_of(short, map(str, listed), whole)
+                found += [(sorted(one.flags, key=len), one.number) for one in options if one.takes]
+            case ast.Call(func=ast.Attribute(attr="add_option"), args=flags, keywords=told):
+                texts = [one.value for one in flags if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+                known = {one.arg: getattr(one.value, "value", "") for one in told}
+                if texts and known.keys().isdisjoint(("default", "action")):
+                    found.append((sorted(texts, key=len), str(known.get("type", ""))))
+    lines = (" ".join(_with_value(flags[at], number) for flags, number in found) for at in (-1, 0))
+    return [line for line in dict.fromkeys(lines) if line]
+
+
+def _with_value(flag: str, number: str) -> str:
+    name = destination(flag)
+    value = _neutral(name, number or ("int" if by_name(name) else ""))
+    return f"{flag}={value}" if flag.startswith("--") else f"{flag} {value}"
 
 
 _USAGE = re.compile(r"(?is)usage:\s*\S+\s+([^\n]+)")

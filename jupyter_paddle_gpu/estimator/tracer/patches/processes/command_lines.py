@@ -47,6 +47,12 @@ class Parsers:
         """Parsers of Python's own that hand on to one another, the innermost last."""
         self.depths: dict[ArgumentParser, int] = {}
         """How many stood before each that has read anything."""
+        self.aliases: dict[str, str] = {}
+        """The names of options by other ones that code has for them."""
+        self.read: list[Any] | None = None
+        """The options as getopt gave them; None where it reads none."""
+        self.rest: list[str] | None = None
+        """The words that getopt or optparse has left."""
 
     def with_subcommand(
         self, words: Iterable[str], name: str, choices: Iterable[Any], answers: Mapping[str, Any]
@@ -113,7 +119,7 @@ def _by_click(session: Session, original: Callable[..., Any], command: Any, cont
         flags = [flag for flag in one.opts if flag.startswith("-")]
         kind, choices = _kind(one)
         told = {"help": getattr(one, "help", None), "default": one.default, "choices": choices}
-        _tell(told_by, one.name, flags, is_flag=bool(getattr(one, "is_flag", False)), kind=kind, **told)
+        tell(told_by, one.name, flags, is_flag=bool(getattr(one, "is_flag", False)), kind=kind, **told)
         if (answer := answers.get(one.name)) is not None:
             one.default, one.required = [answer] if getattr(one, "multiple", False) else answer, False
             if hasattr(one, "prompt"):
@@ -146,7 +152,7 @@ def _by_absl(session: Session, original: Callable[..., Any], values: Any, *given
     own = [flag for module, flags in by_module if not module.startswith("absl.") for flag in flags]
     for one in own:
         told = {"help": one.help, "default": one.default, "choices": getattr(one.parser, "enum_values", None)}
-        _tell(told_by, one.name, [f"--{one.name}"], is_flag=bool(one.boolean), kind=one.flag_type(), **told)
+        tell(told_by, one.name, [f"--{one.name}"], is_flag=bool(one.boolean), kind=one.flag_type(), **told)
         if (answer := answers.get(one.name)) is not None:
             values.set_default(one.name, answer)
     try:
@@ -158,7 +164,7 @@ def _by_absl(session: Session, original: Callable[..., Any], values: Any, *given
     return left
 
 
-def _tell(parser: ArgumentParser, name: str, flags: list[str], *, is_flag: bool, kind: str, **told: Any) -> None:
+def tell(parser: ArgumentParser, name: str, flags: list[str], *, is_flag: bool, kind: str, **told: Any) -> None:
     """Have a parser of Python's own know an option too."""
     default = told["default"] if isinstance(told["default"], _PLAIN) else None
     options: dict[str, Any] = {"help": str(told["help"] or "").replace("%", "%%"), "default": default}
