@@ -148,6 +148,12 @@ QUESTIONS: dict[str, Message] = {
     )
 }
 """Sentences of the tracer's questions by the code of their reason."""
+IN_MODULES = {
+    "file_missing": "The file “{path}” is not there, which {beside} wants in line {inner}.",
+    "path_missing": "“{path}” is not where {beside}, line {inner}, looks for it.",
+    "number_unseen": "{name}, which {beside} takes in line {inner}, is computed from data that is not on this machine.",
+}
+"""The same of what a module beside the notebook wants."""
 SOURCES = {
     "kernel": "The suggestion is what the notebook's kernel holds.",
     "near": "Something of that name lies at the place that is suggested.",

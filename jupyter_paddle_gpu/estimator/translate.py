@@ -15,7 +15,7 @@ from . import packages
 from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
+from .questions import IN_MODULES, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
 from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
@@ -360,6 +360,8 @@ def question(traced: TracedQuestion) -> Question:
     """A question with its reason as a sentence."""
     params = {"name": traced.name, **traced.params}
     why = _sentence(QUESTIONS, traced.why, params)
+    if "beside" in traced.params and traced.why in IN_MODULES:
+        why = msgspec.structs.replace(why, text=IN_MODULES[traced.why])
     if source := SOURCES.get(str(traced.params.get("source"))):
         why = msgspec.structs.replace(why, hint=source)
     elif traced.suggestion is None and "tried" in traced.params:

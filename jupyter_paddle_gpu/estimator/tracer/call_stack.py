@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import sys
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -86,6 +87,17 @@ def ended_at(problem: BaseException) -> tuple[int, int]:
         found = found if cell is None else (cell, step.tb_lineno)
         step = step.tb_next
     return found
+
+
+def module(problem: BaseException | None = None) -> dict[str, Any]:
+    """The module of the program's own that runs, or in which an exception was raised, and the line in it, as the
+    parameters of a question; none where that is a cell."""
+    frames = traceback.walk_stack(sys._getframe(1)) if problem is None else traceback.walk_tb(problem.__traceback__)
+    own = [(frame.f_code.co_filename, line) for frame, line in frames if is_beside(frame.f_code.co_filename)]
+    file, line = own[0 if problem is None else -1] if own else ("", 0)
+    if not file or cell_of(file) is not None:
+        return {}
+    return {"beside": os.path.relpath(os.path.realpath(file_of(file)), os.path.realpath(os.curdir)), "inner": line}
 
 
 def told() -> dict[str, int]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -93,7 +93,7 @@ class AbsentData:
     def need(self, need: Need) -> Need:
         """Remember what is needed."""
         if need.is_of_step and need.name and need.name not in self.needs:
-            self.needs[need.name] = need
+            self.needs[need.name] = need = replace(need, module=tuple(call_stack.module().items()))
             if self.looks is not None:
                 self.looks(need)
         return need

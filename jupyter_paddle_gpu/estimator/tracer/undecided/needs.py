@@ -45,6 +45,8 @@ class Need:
     """The text that the program takes where a setting is not there: `config.get("optimizer", "sgd")`."""
     options: tuple[str, ...] = ()
     """Texts that the program knows, of which a setting is one."""
+    module: tuple[tuple[str, Any], ...] = ()
+    """The module of the program's own that needs it, and the line in it."""
 
 
 def type_of(value: Any) -> str:

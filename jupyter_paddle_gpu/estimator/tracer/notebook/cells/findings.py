@@ -30,7 +30,7 @@ from ..outside.surroundings import Spoken
 from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
-from ..questions.wording import OF_DATA, address, assigned_at, line_of, of_need, refused, said, trains
+from ..questions.wording import OF_DATA, address, assigned_at, in_module, line_of, of_need, refused, said, trains
 from ..reached import reached
 from ..removed import is_removed
 from ..sites import Sites
@@ -316,9 +316,9 @@ class Findings:
 
     def missed(self, path: str) -> None:
         """The program goes on without a file that is not here."""
-        cell, line = place()
-        here: Question = {"kind": "value", "name": "", "cell": cell, "line": line, "suggestion": None}
-        self.ask({**here, "why": "file_missing", "params": {"path": path}})
+        here: Question = {"kind": "value", "name": "", "suggestion": None, "params": call_stack.module()}
+        here["cell"], here["line"] = place()
+        self.ask({**here, "why": "file_missing", "params": {"path": path, **here["params"]}})
         paths.remember(self.paths, {**here, "why": "path_missing"}, path, self.sources, self._data.namespace)
 
     def _ask(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
@@ -380,12 +380,11 @@ class Findings:
         line = line_of(problem, call_stack.cell_name(cell["index"]))
         if self._command is not None:
             line, file, inner = self._command
-            params = (
-                {**params, "message": f"{params['message']} ({file}, line {inner})"} if "message" in params else params
-            )
+            if "message" in params:
+                params = {**params, "message": f"{params['message']} ({file}, line {inner})"}
         name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
-        place = {"cell": cell["index"], "line": line}
-        return {"kind": "value", "name": name, "why": why, "params": params, **place, "suggestion": None}
+        place = {"cell": cell["index"], "line": line, "params": in_module(problem, why, params)}
+        return {"kind": "value", "name": name, "why": why, **place, "suggestion": None}
 
 
 def _is_of_package(question: Question) -> bool:

@@ -75,7 +75,7 @@ def remember(
     if found is not None:
         name, text = found
         suggestion, source = (".", "home") if text.rstrip("/") in HOMES else (near(text), "near")
-        params = {"path": text, **({"source": source} if suggestion else {})}
+        params = {**here.get("params", {}), "path": text, **({"source": source} if suggestion else {})}
         known.setdefault(name, {**here, "name": name, "kind": "path", "params": params, "suggestion": suggestion})
 
 

@@ -54,9 +54,20 @@ def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Ite
     """
     return {
         "holders": holders(need.name, cells) if need.kind == "batch" else [],
-        "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file}, "cell": need.cell,
-        "line": need.line, "suggestion": None, "candidates": candidates,
+        "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file, **dict(need.module)},
+        "cell": need.cell, "line": need.line, "suggestion": None, "candidates": candidates,
     }  # fmt: skip
+
+
+def in_module(problem: BaseException, why: str, params: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a question with the module of the program's own, and its line, where an error was raised."""
+    inside = call_stack.module(problem)
+    if inside and why in {"file_missing", "path_missing"}:
+        return {**params, **inside}
+    if inside and "message" in params:
+        place = f" ({inside['beside']}, line {inside['inner']})"
+        return {**params, "message": params["message"].removesuffix(place) + place}
+    return params
 
 
 def out_of_time(deadline: Deadline, cell: int) -> dict[str, Any]:

@@ -191,3 +191,37 @@ def test_what_a_loader_gives_follows_from_modules_that_go_on_without_data(traced
     row = traced["three pictures"]
     assert (row["status"], row["questions"]) == ("ok", [])
     assert row["notes"]["data_followed"]["batches"] == "loader=" + " ".join(["float32[4,3,16,16]"] * 3)
+
+
+IN_MODULES = {
+    "a file": ("try:\n    text = open('absent.txt').read()\nexcept OSError:\n    raise SystemExit('no file')\n", 2),
+    "a file of settings": (
+        "import json, paddle\nconf = json.load(open('absent.json'))\ndef layer():\n"
+        "    return paddle.nn.Linear(conf['width'], 2)\n", 2,
+    ),
+    "a number": (
+        "import json, paddle\ndef layer():\n    conf = json.load(open('absent.json'))\n"
+        "    return paddle.nn.Linear(conf['width'], 2)\n" + "def train():\n    model = layer()\n"
+        + "".join(f"    {line}\n" for line in STEP.strip().splitlines()[1:]), 4,
+    ),
+    "a library": ("import ctypes\n\nown = ctypes.CDLL('./absent.so')\n", 3),
+}  # fmt: skip
+"""Sources of a module, and the line that wants what is not here."""
+
+
+def test_a_module_that_wants_what_is_not_here_is_named_with_its_line(tmp_path, run_code):
+    sent = {}
+    for name, (module, _) in IN_MODULES.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "own.py").write_text(module)
+        layer = "own.layer()" if "def layer" in module else "paddle.nn.Linear(4, 1)"
+        trains = "own.train()" if "def train" in module else STEP.replace("paddle.nn.Linear(4, 1)", layer)
+        sent[name] = [str(folder), "import paddle, own\n" + trains]
+    told = run_code(CHILD.replace("print(json", 'row["asked"] = found["questions"]\n    print(json', 1), sent)
+    for name, (_, line) in IN_MODULES.items():
+        (asked,) = [one for one in told[name]["asked"] if one["name"] or one["why"] == "cell_failed"]
+        if asked["why"] == "cell_failed":
+            assert asked["params"]["message"].endswith(f"(own.py, line {line})")
+        else:
+            assert (asked["params"]["beside"], asked["params"]["inner"]) == ("own.py", line)
