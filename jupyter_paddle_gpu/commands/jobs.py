@@ -112,7 +112,9 @@ def _searched(face: Face, source: NotebookSource, submission: Submission, decisi
             share=wanted.share,
         )
     found = matched.placement.decision
-    return found if found.reason.code == decision.reason.code else decision
+    found = found if found.reason.code == decision.reason.code else decision
+    late = (note for note in matched.estimate.notes if note.code == decision_view.LATE)
+    return msgspec.structs.replace(found, notes=(*found.notes, *late))
 
 
 @click.command()

@@ -12,19 +12,29 @@ from ...domain.what_ifs import BY_NAME
 from ..options import typed
 from ..speech import Speech, together
 
+LATE = "details_late"
+"""The note that there was not time for all that would be of use."""
+
 
 def refusal(decision: Decision) -> Message:
     """Why a job is not accepted, and what to type instead."""
     reason = decision.reason
     options = [option for option in map(_option_of_job, decision.ways) if option]
     then = Message(code="then", text=reason.hint, params=reason.params)
+    late = next((note for note in decision.notes if note.code == LATE), None)
     if decision.final and not options:
         return reason
+    if late is not None:
+        then = Message(
+            code="then_late",
+            text="{then} {late} `estimate --details-seconds {more}` seeks for longer.",
+            params={"then": then, "late": late, "more": late.params["more"]},
+        )
     if decision.final:
         hint = "{then} Submit it with {options}."
     elif options:
         hint = "{then} Submit it with {options}, or as it is with `--anyway`."
-    elif is_searched(decision):
+    elif is_searched(decision) or late is not None:
         hint = "{then} `--anyway` submits it as it is."
     else:
         hint = "{then} `estimate --details` computes it; `--anyway` submits it as it is."
