@@ -7,15 +7,18 @@ from __future__ import annotations
 import ast
 import contextlib
 import enum
+import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
 from traceback import walk_tb
 from types import FrameType
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, TypeGuard, get_args, get_origin
 
+from ... import call_stack
 from ...patches.processes.variables import AbsentVariables
+from ..questions.numbers import by_name
 from ..syntax import nodes
 from .answers import variable
 from .endings import Lack
@@ -36,7 +39,9 @@ def missed(problem: BaseException, looked_up: Collection[str], said: str = "") -
         looked_up: those that anything has looked for.
         said: what the program said last, where it left by itself.
     """
-    found = [*_fields(problem), *_keys(problem), *_nothing(problem)] or list(_told(problem, looked_up, said))
+    found = [*_fields(problem), *_keys(problem), *_parameters(problem), *_nothing(problem)] or list(
+        _told(problem, looked_up, said)
+    )
     return list({one.name: one for one in reversed(found)}.values())[::-1]
 
 
@@ -52,14 +57,19 @@ def chain(problem: BaseException) -> Iterator[BaseException]:
 
 def _told(problem: BaseException, looked_up: Collection[str], said: str) -> Iterator[Lack]:
     """Those that an error names, and that were looked for and are not set. A key that a mapping lacks says nothing of
-    which mapping that is."""
-    texts = [str(one) for one in chain(problem) if not _is_bare(one)]
+    which mapping that is, and Paddle names its own."""
+    texts = [str(one) for one in chain(problem) if not _is_bare(one) and not _is_of_paddle(one)]
     texts += [said] if isinstance(problem, SystemExit) else []
     for text in texts:
         words = set(re.findall(r"\w+", text))
         for name in sorted(words.intersection(looked_up) - set(os.environ)):
             if len(name) > 1 and (name.isupper() or _SPEAKS.search(text)):
                 yield Lack(WHY, name)
+
+
+def _is_of_paddle(problem: BaseException) -> bool:
+    frames = [frame for frame, _ in walk_tb(problem.__traceback__)]
+    return bool(frames) and frames[-1].f_code.co_filename.startswith(call_stack.PADDLE)
 
 
 def _is_bare(problem: BaseException) -> bool:
@@ -75,6 +85,36 @@ def _keys(problem: BaseException) -> Iterator[Lack]:
                     name = _value(key, frame)
                     if isinstance(name, str) and problem.args[:1] == (name,):
                         yield Lack(WHY, name)
+
+
+_LACKS = re.compile(r"missing \d+ required (?:positional|keyword-only) arguments?: (.*)")
+
+
+def _parameters(problem: BaseException) -> Iterator[Lack]:
+    """What a function was to be given of the environment: `Config(**dotenv_values(".env"))`."""
+    lacks = _LACKS.search(str(problem)) if isinstance(problem, TypeError) else None
+    if lacks is not None and _is_handed_on(problem):
+        yield from (Lack(WHY, name) for name in re.findall(r"'(\w+)'", lacks[1]))
+
+
+def _is_handed_on(problem: BaseException) -> bool:
+    """Whether a statement on the way to an error hands the environment on, name by name."""
+    steps = walk_tb(problem.__traceback__)
+    handed = ((node.value, frame) for frame, line in steps for node in _at(frame, line) if _is_mapping(node))
+    return any(_is_of_environment(_value(value, frame)) or _reads_file(value) for value, frame in handed)
+
+
+def _is_mapping(node: ast.AST) -> TypeGuard[ast.keyword]:
+    return isinstance(node, ast.keyword) and node.arg is None
+
+
+def _reads_file(node: ast.expr) -> bool:
+    """Whether it is what python-dotenv reads of a file, which is asked for where that is not there."""
+    match node:
+        case ast.Call(func=ast.Name(id="dotenv_values") | ast.Attribute(attr="dotenv_values"), args=[*given]):
+            path = given[0].value if given and isinstance(given[0], ast.Constant) else ".env"
+            return not os.path.exists(str(path))  # noqa: PTH110 - text of the program's
+    return False
 
 
 def _nothing(problem: BaseException) -> Iterator[Lack]:
@@ -149,7 +189,7 @@ def _fields(problem: BaseException) -> Iterator[Lack]:
         settings = next((one for frame, _ in walk_tb(cause.__traceback__) if (one := _settings(frame))), None)
         if settings is not None:
             yield from _of_settings(settings, place)
-        elif len(place) == 1 and _is_of_environment(error.get("input")):
+        elif len(place) == 1 and (_is_of_environment(error.get("input")) or _is_handed_on(cause)):
             yield Lack(WHY, place[0])
 
 
@@ -197,11 +237,27 @@ def _parts(name: str, kind: Any, place: list[str], config: Any, depth: int) -> I
     stands between the names (`MODEL__WIDTH`)."""
     inner, between = getattr(kind, "model_fields", None), config.get("env_nested_delimiter")
     if not inner or not between or depth > _MOST_DEEP:
-        yield Lack(WHY, _cased(name, config), *_kind(kind))
+        number, choices = _kind(kind)
+        yield Lack(WHY, _cased(name, config), number, choices or ((json.dumps(_example(kind, 0)),) if inner else ()))
         return
     for part, field in inner.items():
         if (not place and field.is_required()) or place[:1] == [part]:
             yield from _parts(name + between + part, field.annotation, place[1:], config, depth + 1)
+
+
+def _example(kind: Any, depth: int) -> Any:
+    """What a model requires, as it is written in a variable as a whole, with values by their names."""
+    inner = getattr(kind, "model_fields", {}) if depth < _MOST_DEEP else {}
+    found: dict[str, Any] = {}
+    for name, field in inner.items():
+        number, choices = _kind(field.annotation)
+        plain = choices[0] if choices else name
+        assumed = {"int": by_name(name) or 1, "float": 0.1}.get(number, plain)
+        if field.is_required():
+            found[name] = (
+                _example(field.annotation, depth + 1) if hasattr(field.annotation, "model_fields") else assumed
+            )
+    return found
 
 
 def _cased(name: str, config: Any) -> str:

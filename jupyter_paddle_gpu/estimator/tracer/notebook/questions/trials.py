@@ -312,7 +312,7 @@ def stops_by_types(result: Result, answers: dict[str, Any] | None) -> bool:
 def _named_in(result: Result, name: str) -> bool:
     """Whether the error that ends the program is one of a library's that names what was answered."""
     error = result["stop"]["error"]
-    is_of_library = error.partition(":")[0].endswith(("ValidationError", "MissingMandatoryValue"))
+    is_of_library = error.partition(":")[0].endswith(("ValidationError", "SettingsError"))
     return is_of_library and re.search(rf"(?i)\b{re.escape(name)}\b", error) is not None
 
 

@@ -34,6 +34,17 @@ s = Settings()
 if s.mode == "train":
     train(s.BATCH, s.model.width + s.units)
 """,
+    "pydantic_json": """
+from pydantic_settings import BaseSettings
+from pydantic import BaseModel
+class Model(BaseModel):
+    width: int
+    rate: float
+    bias: bool = True
+class Settings(BaseSettings):
+    model: Model
+train(16, Settings().model.width)
+""",
     "pydantic_first": """
 from pydantic.v1 import BaseSettings, Field
 class Settings(BaseSettings):
@@ -65,6 +76,24 @@ train(int(config["BATCH"]))
 from dotenv import dotenv_values
 config = {**dotenv_values(".env"), **os.environ}
 train(int(config["BATCH"]), int(config.get("WIDTH")))
+""",
+    "dotenv_handed_on": """
+from dotenv import dotenv_values
+from pydantic import BaseModel
+class Config(BaseModel):
+    BATCH: int
+values = dotenv_values(".env")
+train(Config(**values).BATCH)
+""",
+    "dotenv_in_place": """
+from dataclasses import dataclass
+from dotenv import dotenv_values
+@dataclass
+class Sizes:
+    BATCH: int
+    WIDTH: int
+sizes = Sizes(**dotenv_values(".env"))
+train(int(sizes.BATCH), int(sizes.WIDTH))
 """,
     "own": """
 def need(name):
@@ -121,11 +150,14 @@ train(config.batch, config.model.width)
 }
 ASKED = {
     "pydantic": {"TRAIN_BATCH": "32", "TRAIN_MODE": "train", "NET_UNITS": "256", "TRAIN_MODEL__WIDTH": "256"},
+    "pydantic_json": {"MODEL": '{"width": 256, "rate": 0.1}'},
     "pydantic_first": {"BATCH": "32", "NET_WIDTH": "256"},
     "pydantic_whole": {"BATCH": "32"},
     "dotenv": {"BATCH": "32"},
     "dotenv_values": {"BATCH": "32"},
     "dotenv_joined": {"BATCH": "32", "WIDTH": "256"},
+    "dotenv_handed_on": {"BATCH": "32"},
+    "dotenv_in_place": {"BATCH": "32", "WIDTH": "256"},
     "own": {"BATCH": "32"},
     "own_exit": {"BATCH": "32", "WIDTH": "256"},
     "by_library": {"TRAIN_BATCH": "32"},
