@@ -23,6 +23,7 @@ from ..patches.data.loaders import Loaders
 from ..patches.devices import DeviceNames
 from ..patches.distributed.process_group import Processes
 from ..patches.distributed.sharding import TaskFlows
+from ..patches.plots import Lengths
 from ..patches.processes.child_processes import ChildProcesses
 from ..patches.table import installed
 from ..patches.tensor_methods import real
@@ -34,7 +35,7 @@ from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.steps import StepWatch
 from ..undecided import running_code
-from .beyond import written
+from .beyond import gathered, written
 from .cells import behind
 from .cells.running import CellRun
 from .outcomes import outcome_of, step_kept
@@ -133,6 +134,7 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
     watch.rest.may_write = partial(written.may_write, run.found.sources)
+    runtime.of(Lengths).unlike = partial(gathered.unlike, tuple(run.found.sources))
     watch.rest.is_open = runtime.of(Scalers).are_open
     watch.rest.later = scenario.request.get("later") or 0
     scenario.decisions.ends, scenario.decisions.is_behind = watch.next_epoch, lambda: watch.rest.is_on
