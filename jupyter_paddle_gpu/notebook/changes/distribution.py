@@ -12,7 +12,7 @@ from ...domain.what_ifs import EstimateRequest
 from ..code import Function
 from ..names import MAX_STEPS
 from ..training.precision import read_distribution, read_processes
-from . import divided_fit, sampling
+from . import divided_fit, recompute, sampling
 from .program import Program, RefusedError
 from .training_step import is_optimizer
 
@@ -137,8 +137,9 @@ def _makes_ready(program: Program, use: ast.expr) -> bool:
                 use = above
             case ast.Call(func=called) if called is use:
                 return last in _PREPARES
-            case ast.Call(args=given) if use in given and program.names.last(above.func) in _MEANS_ITSELF | _LOOKS:
-                return True
+            case ast.Call(func=called, args=given) if use in given:
+                name = program.names.last(called)
+                return name in _MEANS_ITSELF | _LOOKS or name.startswith(recompute.HELPER)
             case _:
                 is_stored = isinstance(getattr(use, "ctx", None), ast.Store)
                 return bool(last) and (is_stored or last in _TELLS)

@@ -8,6 +8,8 @@ from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
 from .program import Program, RefusedError
 
+HELPER = "recompute_blocks"
+"""What the function is called that a notebook gets, unless it has one of that name."""
 _HELPER = '''\
 def {name}(model):
     """Have the repeated blocks of a model computed again in the backward pass, instead of keeping what they hold."""
@@ -52,7 +54,7 @@ def change(program: Program, request: EstimateRequest) -> None:
     program.lines_alone(statement)
     top = program.top(statement)
     program.lines_alone(top)
-    name = program.fresh("recompute_blocks")
+    name = program.fresh(HELPER)
     program.cell_of(top).insert_before(top, ["", "", *_HELPER.format(name=name).split("\n"), ""])
     program.cell_of(statement).insert_after(statement, [f"{name}({model})"])
 

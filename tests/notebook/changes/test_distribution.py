@@ -81,6 +81,13 @@ def test_a_model_is_made_parallel_once_it_is_ready() -> None:
     assert READY + "net = paddle.DataParallel(net)\nopt =" in source
 
 
+def test_blocks_that_are_computed_again_are_wrapped_with_the_model() -> None:
+    copy, found = made({"devices": 2, "recompute": True}, LOOP.replace("opt =", READY + "opt ="))
+    assert not found.refused
+    source = copy.content["cells"][0]["source"]
+    assert "recompute_blocks(net)\n" + READY + "net = paddle.DataParallel(net)\nopt =" in source
+
+
 @pytest.mark.parametrize("kept", ["last = net[1]", "trainer = Trainer(net)", "parts = [net]", "head = net.head"])
 def test_a_model_that_is_handed_on_is_made_parallel_before(kept: str) -> None:
     copy, found = made({"devices": 2}, LOOP.replace("opt =", f"{kept}\nopt ="))
