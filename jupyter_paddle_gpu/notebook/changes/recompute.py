@@ -6,6 +6,7 @@ import ast
 
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
+from ..training.precision import read_distribution
 from .program import Program, RefusedError
 
 HELPER = "recompute_blocks"
@@ -29,7 +30,7 @@ def {name}(model):
             learns = any(not getattr(arg, "stop_gradient", True) for arg in args)
             if running or not block.training or not learns:
                 return forward(*args, **kwargs)
-            return recompute(once, *args, **kwargs)
+            return recompute(once, *args{hooks}, **kwargs)
 
         return again
 
@@ -55,8 +56,15 @@ def change(program: Program, request: EstimateRequest) -> None:
     top = program.top(statement)
     program.lines_alone(top)
     name = program.fresh(HELPER)
-    program.cell_of(top).insert_before(top, ["", "", *_HELPER.format(name=name).split("\n"), ""])
+    helper = _HELPER.format(name=name, hooks=", use_reentrant=False" if _are_several(program, request) else "")
+    program.cell_of(top).insert_before(top, ["", "", *helper.split("\n"), ""])
     program.cell_of(statement).insert_after(statement, [f"{name}({model})"])
+
+
+def _are_several(program: Program, request: EstimateRequest) -> bool:
+    """Whether several processes may train: `DataParallel` refuses gradients that a `PyLayer`'s own pass gives."""
+    own = read_distribution(program.code, program.names, program.reader, program.magics)
+    return (request.devices or 1) > 1 or (own is not None and own.value != "none")
 
 
 def _keep(program: Program) -> None:

@@ -86,6 +86,15 @@ def test_blocks_that_are_computed_again_are_wrapped_with_the_model() -> None:
     assert not found.refused
     source = copy.content["cells"][0]["source"]
     assert "recompute_blocks(net)\n" + READY + "net = paddle.DataParallel(net)\nopt =" in source
+    assert "recompute(once, *args, use_reentrant=False, **kwargs)" in source
+
+
+def test_several_processes_compute_again_by_hooks() -> None:
+    """`DataParallel` refuses gradients that come of a `PyLayer`'s own pass."""
+    own = LOOP.replace("opt =", "parallel = paddle.DataParallel(net)\nopt =")
+    for cell, options in ((own, ", use_reentrant=False"), (LOOP, "")):
+        copy, _ = made({"recompute": True}, cell)
+        assert f"recompute(once, *args{options}, **kwargs)" in copy.content["cells"][0]["source"]
 
 
 @pytest.mark.parametrize("kept", ["last = net[1]", "trainer = Trainer(net)", "parts = [net]", "head = net.head"])

@@ -83,6 +83,8 @@ class Changes:
             finally:
                 self.inside = before
 
+        if paddle.distributed.get_world_size() > 1:  # as a job's copy has it: `DataParallel` refuses a `PyLayer`'s
+            kwargs = {**kwargs, "use_reentrant": False}
         return recompute(run, *args, **kwargs)
 
 

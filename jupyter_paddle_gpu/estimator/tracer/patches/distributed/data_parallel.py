@@ -13,6 +13,7 @@ from paddle.base import core
 from paddle.distributed import parallel
 
 from ...eager.autograd import Accumulation, Node, in_degrees
+from ...eager.pylayers import PyLayerNode
 from ...eager.tensors import Tensors, running
 from ...memory.arrays import elements
 from ...memory.dtypes import SIZE, name_of
@@ -37,8 +38,9 @@ class Reducer:
     (EagerGroup::ConcatTensors in distributed/collective/reducer.cc; measured with two processes on CPUs). A pass that
     is through lets go of all of them (EagerReducer::FinalizeBackward); gloo's tasks hold what they sent until the next
     pass, NCCL's do not, as nine logs of PASSL's cases say. The last group comes first. A parameter that the first
-    outputs do not hang on counts as arrived with the first gradient of each pass, with zeros of its own that stay
-    (EagerReducer::MarkVarReady).
+    outputs do not hang on counts as arrived with the first gradient of each pass, with zeros of its own that stay;
+    where its gradient comes all the same, as that of a `PyLayer`'s own forward pass (fleet's `recompute`) does, Paddle
+    refuses it (EagerReducer::MarkVarReady).
     """
 
     def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
@@ -49,33 +51,39 @@ class Reducer:
         self._waiting: list[int] = []
         self._next = 0
         self._apart: list[tuple[int, Any]] | None = None
+        self._ready: frozenset[tuple[int, str]] = frozenset()
         self._zeros: list[Any] = []
+        self._numbers = {id(parameter): number for number, parameter in enumerate(parameters)}
         for place, group in enumerate(self._groups):
             for parameter in group:
-                self._runtime.state(parameter).reduced.append(partial(self._arrived, place))
+                told = self._numbers[id(parameter)], parameter.name
+                self._runtime.state(parameter).reduced.append(partial(self._arrived, place, *told))
 
     def prepare_for_backward(self, outputs: list[Any]) -> None:
         """A backward pass that the processes gather follows; none does inside `no_sync`."""
         self._waiting, self._next = [len(group) for group in self._groups], 0
         if self._apart is None:
             self._apart = self._unused(outputs)
+            self._ready = frozenset((self._numbers[id(one)], one.name) for _, one in self._apart)
         for place, _ in self._apart:
             self._waiting[place] -= 1
 
     def _unused(self, outputs: list[Any]) -> list[tuple[int, Any]]:
-        """Parameters that no gradient will come to, with their groups; none where layers of one's own, whose graphs
-        nobody sees, may use them."""
+        """Parameters that the outputs do not hang on, with their groups; none where layers are compiled, whose graphs
+        nobody sees."""
         states = [self._runtime.state(output) for output in outputs]
         reached = in_degrees((state.node for state in states if state.node is not None), _edges)
-        if not all(isinstance(node, (Node, Accumulation)) for node in reached):
+        if not all(isinstance(node, (Node, PyLayerNode, Accumulation)) for node in reached):
             return []
         ends = {*reached, *(state.accumulation for state in states)}
         every = [(place, one) for place, group in enumerate(self._groups) for one in group]
         return [(place, one) for place, one in every if self._runtime.state(one).accumulation not in ends - {None}]
 
-    def _arrived(self, place: int) -> None:
+    def _arrived(self, place: int, number: int, name: str) -> None:
         if not self._waiting:
             return
+        if (number, name) in self._ready:
+            raise self._runtime.refused(RuntimeError(_READY_BEFORE.format(number=number, name=name)))
         if self._apart and not self._zeros:
             shapes = [(elements(one), name_of(one.dtype)) for _, one in self._apart]
             self._zeros = [self._runtime.create("full", (size,), dtype, None, "gradients") for size, dtype in shapes]
@@ -89,6 +97,15 @@ class Reducer:
             self._waiting = []
             if self._runtime.target == "gpu":
                 self.buffers = [None] * len(self._groups)
+
+
+_READY_BEFORE = (
+    "(PreconditionNotMet) Error happened, when parameter[{number}][{name}] has been ready before. Please set "
+    "find_unused_parameters=True to traverse backward graph in each step to prepare reduce in advance. If you have "
+    "set, there may be several reasons for this error: 1) In multiple reentrant backward phase, some parameters are "
+    "reused.2) Using model parameters outside of forward function. Please make sure that model parameters are not "
+    "shared in concurrent forward-backward passes."
+)
 
 
 def _edges(node: Any) -> dict[int, Any]:
