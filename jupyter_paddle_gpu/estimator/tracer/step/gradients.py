@@ -53,7 +53,7 @@ class Gradients:
         key, now = id(optimizer), _held(optimizer)
         passes, before = self._found.get(key, (self.passes, {}))
         self._found[key] = self.passes, now
-        if now:
+        if now and self.passes:  # else they are left of the training before
             self._fed.add(key)
         if not now and key in self._fed:
             return  # one update more behind the loop has none left: what is learned comes of the others
