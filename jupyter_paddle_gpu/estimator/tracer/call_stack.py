@@ -93,7 +93,8 @@ def module(problem: BaseException | None = None) -> dict[str, Any]:
     """The module of the program's own that runs, or in which an exception was raised, and the line in it, as the
     parameters of a question; none where that is a cell."""
     frames = traceback.walk_stack(sys._getframe(1)) if problem is None else traceback.walk_tb(problem.__traceback__)
-    own = [(frame.f_code.co_filename, line) for frame, line in frames if is_beside(frame.f_code.co_filename)]
+    files = ((frame.f_code.co_filename, line) for frame, line in frames)
+    own = [(file, line) for file, line in files if is_beside(file) and not file.startswith(TRACER)]
     file, line = own[0 if problem is None else -1] if own else ("", 0)
     if not file or cell_of(file) is not None:
         return {}
