@@ -14,6 +14,7 @@ from ..memory.arrays import ATTRIBUTE, ORIGINAL, Array, State, allocate, new_ten
 from ..memory.dtypes import name_of
 from ..memory.ledger import Ledger
 from ..memory.values import Drawn, Part, Value, is_random
+from ..program.asking import Types
 from ..program.inference import Argument
 from ..program.templates import Gradient, Step, Template
 from ..session import SELECTED
@@ -124,7 +125,7 @@ class Call:
             self._lay_out(step, rule.lays_out)
         environment, metas = self.environment, self.template.metas
         operands = [[environment[slot] for slot in slots if slot in environment] for slots in step.takes]
-        if rule.refuses is not None or rule.reads_as:
+        if (rule.refuses is not None or rule.reads_as) and not self.runtime.of(Types).is_exported:
             refusals.check(self.runtime, rule, step.attrs, operands, types=not self.template.is_checked)
         if step.gradient is not None and step.inplace:
             self._keep_overwritten(step, step.gradient)

@@ -16,6 +16,7 @@ from paddle.jit.dy2static.function_spec import FunctionSpec
 from .. import call_stack
 from ..eager.compiled import Compiled
 from ..memory.dtypes import name_of
+from ..program.asking import Types
 from ..session import Session, current, paused
 from ..step.steps import StepWatch
 from ..undecided.absent_data import AbsentData, Unseen
@@ -229,25 +230,36 @@ _OF_BATCH = re.compile(rf"ReshapeOp|roadcast|[Cc]oncat|[Ss]tack|[Ee]xpand|(?<!\[
 """What Paddle may not say of an open batch, beside which a fixed one stands (`paddle.zeros([2, 16, 64])`)."""
 
 
+_STATE = "PreState"
+"""A state of a recurrent layer has the batch that its inputs have, also where that is open (`RnnInferMeta`)."""
+
+
 def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
-    """Let a layer refuse the inputs that it is to be exported for, whatever their batch is."""
+    """Let a layer refuse the inputs that it is to be exported for, whatever their batch is. No kernel runs: what only
+    kernels refuse (other channels, types, labels out of bounds) is exported."""
     shapes = [(list(one.shape), name_of(one.dtype)) for one in specs if isinstance(one, paddle.static.InputSpec)]
     if len(shapes) < len(specs) or any(size in {-1, None} for shape, _ in shapes for size in shape[1:]):
         return  # what it takes at an open size nobody knows
+    is_open = any(size in {-1, None} for shape, _ in shapes for size in shape)
     for batch in _BATCHES:
         sizes = [(tuple(batch if size in {-1, None} else size for size in shape), dtype) for shape, dtype in shapes]
         given = [runtime.create("to_tensor", shape, dtype) for shape, dtype in sizes]
+        types = runtime.of(Types)
+        types.is_exported = True
         try:
             with paddle.no_grad():
                 layer(*given)
         except Exception as problem:
-            if not runtime.is_refusal(problem) or _OF_BATCH.search(str(problem)):
+            may_hang = is_open and _STATE not in str(problem) and _OF_BATCH.search(str(problem))
+            if not runtime.is_refusal(problem) or may_hang:
                 return
             if batch == _BATCHES[-1]:
                 said = re.sub(rf"\b{batch}\b", "-1", str(problem))  # as an export has it
                 raise runtime.refused(type(problem)(said)) from None
         else:
             return
+        finally:
+            types.is_exported = False
 
 
 def _export_loaded(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:

@@ -46,9 +46,19 @@ class Types:
 
     A CPU knows few kernels for it. Mixed precision that was asked for on a CPU casts there alone, in the trace: real
     Paddle leaves such tensors as they are, so its kernels would refuse what no job sends them.
+
+    Attributes:
+        is_exported: whether what is called only becomes part of a program that is saved: the program builder alone is
+            asked then, which takes much that a kernel refuses (other channels, labels out of bounds, other types).
     """
 
     low_as_float32: bool = True
+    is_exported: bool = False
+
+    @property
+    def key(self) -> tuple[bool, bool]:
+        """What one session may call, another refuses."""
+        return self.low_as_float32, self.is_exported
 
 
 def refusal(

@@ -69,7 +69,7 @@ class Inference:
 
         `wants[i]` tells whether a gradient flows to tensor i. Raises what Paddle raises for wrong arguments.
         """
-        name, key = key[0], (running().of(Types).low_as_float32, key)  # what one session may call, another refuses
+        name, key = key[0], (running().of(Types).key, key)
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached
@@ -115,7 +115,8 @@ class Inference:
         """A template, where neither eager mode nor the program builder refuses the call."""
         _check_known(name, call)
         asked = rule_of(name).asked
-        is_asked = bool(metas) and asked not in {Asked.IF_REFUSED, Asked.TYPES_ALONE}
+        is_exported = running().of(Types).is_exported
+        is_asked = bool(metas) and asked not in {Asked.IF_REFUSED, Asked.TYPES_ALONE} and not is_exported
         by_type = _BY_TYPES.get(asked) == len(metas)
         kind = (name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32) if by_type else None
         if is_asked and kind not in self._taken:
@@ -126,11 +127,14 @@ class Inference:
             function, args, kwargs = call
             template = self._typed((function, (*args, *rule_of(name).builder_reads), kwargs), metas, wants)
         except Exception as problem:
+            if is_exported:
+                raise running().refused(problem) from None
             # The builder may refuse what eager mode takes; where it misses a tensor, eager mode runs nothing either.
             if metas or _MISSES_A_TENSOR.search(str(problem)) or _is_small(*call[1:]):
                 self._ask(name, call, metas, problem)
             raise
-        self._ask_of_mixed(name, call, metas)
+        if not is_exported:
+            self._ask_of_mixed(name, call, metas)
         return template
 
     def _ask_of_mixed(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:

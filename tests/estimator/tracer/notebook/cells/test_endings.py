@@ -26,6 +26,13 @@ MUTE = (
     "        right += int((net(x).argmax(1, keepdim=True) == y).sum())\n    print(right)\n"
 )
 SPEC = "paddle.jit.save(net, 'out/net', input_spec=[{specs}])\n"
+LAYER = (
+    "class Told(paddle.nn.Layer):\n    def __init__(self):\n        super().__init__()\n"
+    "        self.lstm, self.conv = paddle.nn.LSTM(6, 4), paddle.nn.Conv2D(3, 4, 3)\n"
+    "    def forward(self, x):\n        {forward}\nnet = Told()\nnet.eval()\n"
+)
+STATE = "state = paddle.zeros([1, {batch}, 4]); return self.lstm(x, (state, state))[0]"
+PRE_STATE = "ValueError: (InvalidArgument) The second dimension size (representing for batch size) of Input and"
 PREDICTED = FITTED + CELL + "found = model.predict(test, verbose=0)\n"
 BATCH = LOSSES + "x, y = next(iter(test))\n"
 FAULTS = {
@@ -93,6 +100,24 @@ FAULTS = {
         LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 7], 'float32')"),
         "ValueError: (InvalidArgument) In operator matmul, the [1] dimension of Input(X)",
     ),
+    "an export of a state of one batch": (
+        LOSSES
+        + LAYER.format(forward=STATE.format(batch=4))
+        + SPEC.format(specs="paddle.static.InputSpec([None, 5, 6], 'float32')"),
+        PRE_STATE,
+    ),
+    "an export of a state of another batch": (
+        LOSSES
+        + LAYER.format(forward=STATE.format(batch=4))
+        + SPEC.format(specs="paddle.static.InputSpec([3, 5, 6], 'float32')"),
+        PRE_STATE,
+    ),
+    "an export of shapes that do not go together": (
+        LOSSES
+        + LAYER.format(forward="return x + paddle.zeros([3, 6])")
+        + SPEC.format(specs="paddle.static.InputSpec([2, 6], 'float32')"),
+        "ValueError: (InvalidArgument) Broadcast dimension mismatch.",
+    ),
     "an export of more inputs": (
         LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 6]), paddle.static.InputSpec([None, 1])"),
         "ValueError: The decorated function `forward` requires 1 arguments: ['input'], but received 2",
@@ -131,6 +156,20 @@ RUNS = {
     + "back = paddle.jit.load('out/net')\nback.eval()\nprint(back(paddle.rand([2, 6])).shape)\n"
     + SPEC.format(specs="paddle.static.InputSpec([2, 6])")
     + SPEC.format(specs="paddle.rand([2, 6])"),
+    "exports of states": LOSSES
+    + LAYER.format(forward=STATE.format(batch=4))
+    + SPEC.format(specs="paddle.static.InputSpec([4, 5, 6], 'float32')")
+    + LAYER.format(forward=STATE.format(batch="x.shape[0]"))
+    + SPEC.format(specs="paddle.static.InputSpec([None, 5, 6], 'float32')"),
+    "exports of what only kernels refuse": LOSSES
+    + LAYER.format(forward="return self.conv(x)")
+    + SPEC.format(specs="paddle.static.InputSpec([None, 4, 8, 8], 'float32')")
+    + LAYER.format(forward="return paddle.topk(x, 20)")
+    + SPEC.format(specs="paddle.static.InputSpec([2, 8], 'float32')")
+    + LAYER.format(forward="return paddle.gather(x, paddle.to_tensor([9]))")
+    + SPEC.format(specs="paddle.static.InputSpec([2, 8], 'float32')")
+    + LAYER.format(forward="return self.lstm(x)[0]")
+    + SPEC.format(specs="paddle.static.InputSpec([None, 5, 7], 'float32')"),
     "files": "import json, tempfile\n"
     + BATCH
     + "found = tempfile.mkdtemp()\nnp.save(f'{found}/losses.npy', np.array(losses))\n"
