@@ -9,6 +9,7 @@ import linecache
 import re
 import traceback
 from argparse import Namespace
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -19,6 +20,7 @@ from .. import call_stack
 from ..patches.absent_modules import AbsentModules
 from ..session import current
 from ..undecided.absent_data import AbsentData
+from .certain.guards import is_of_guards
 from .syntax import parsed
 
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
@@ -100,7 +102,8 @@ def is_of_constants(problem: BaseException) -> bool:
     given = [part for one in here for part in (*one.args, *(word.value for word in one.keywords))]
     parts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.expr)]
     is_known = bool(parts) and all(isinstance(one, _CONSTANT) for one in parts)
-    return (is_known and len(here) == 1) or _stands_in_code(problem, frame) or _is_quoted(problem, innermost)
+    is_said = (is_known and len(here) == 1) or _stands_in_code(problem, frame) or _is_quoted(problem, innermost)
+    return is_said or is_of_guards(problem, partial(_is_among, _constants(innermost)))
 
 
 _CONSTANT = (ast.Constant, ast.List, ast.Tuple, ast.UnaryOp)
@@ -115,10 +118,16 @@ def _stands_in_code(problem: BaseException, caller: FrameType) -> bool:
         return False
     names, starred, keywords, values = inspect.getargvalues(called[0])
     asked = [name for name in (*names, starred, keywords) if name is not None and name in values]
-    nodes = ast.walk(parsed(session.of(AbsentData).code))
-    constants = {_kind(node.value) for node in nodes if isinstance(node, ast.Constant)}
-    constants |= {_kind(value) for value in _defaults(called[0])}
+    constants = _constants(called[0])
     return all(_is_among(constants, values[name]) for name in asked)
+
+
+def _constants(frame: FrameType) -> set[tuple[type, Any]]:
+    """The constants of the program's code, and what the function of a frame takes where nothing is given."""
+    session = current()
+    nodes = ast.walk(parsed(session.of(AbsentData).code if session is not None else ""))
+    found = {_kind(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    return found | {_kind(value) for value in _defaults(frame)}
 
 
 def _is_quoted(problem: BaseException, refusing: FrameType) -> bool:

@@ -132,6 +132,7 @@ def _stopped(runtime: Runtime, run: CellRun) -> dict[str, Any]:
     where another way through the program trains this one tells nothing."""
     shared = _shared(runtime, run)
     shared["is_refusal"], shared["is_for_want"] = run.found.is_refused, run.found.is_for_want
+    shared["end"] = run.found.end
     return {**shared, "status": "would_stop", "stop": run.found.stop, "questions": run.found.failures[:1], **versions()}
 
 
@@ -169,7 +170,7 @@ def _nothing(runtime: Runtime, run: CellRun | None, request: dict[str, Any]) -> 
     if run is not None:
         found["paths"], found["starts"] = list(run.found.paths.values()), run.found.starts_a_training
         found["is_idle"], found["failed"] = not run.found.trains, run.failed
-        found["is_for_want"] = run.found.is_for_want
+        found["is_for_want"], found["end"] = run.found.is_for_want, run.found.end
     if status == "no_model" and watch.known and (unused := watch.gradients.unused()):
         notes.append(unused)
     if run is not None and run.found.stop_if_told is not None:

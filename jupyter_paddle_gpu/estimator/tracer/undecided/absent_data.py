@@ -48,6 +48,7 @@ class AbsentData:
     missed: Callable[[str], None] | None = None
     loaders: dict[int, tuple[str, int | None, int | None]] = field(default_factory=dict)
     used: dict[str, str] = field(default_factory=dict)
+    is_lent: bool = False  # whether an answer for one loader stood for another
     assumed: dict[str, Any] = field(default_factory=dict)
     """Numbers that size nothing, but without which a layer would compute less, by name."""
     namespace: dict[str, Any] = field(default_factory=dict)
@@ -173,7 +174,9 @@ class AbsentData:
 
     def any_description(self) -> str | None:
         """That of the first answer that describes data: other loaders are like it."""
-        return next((answer for answer in self.answers.values() if is_description(answer)), None)
+        found = next((answer for answer in self.answers.values() if is_description(answer)), None)
+        self.is_lent = self.is_lent or found is not None
+        return found
 
 
 def _names(names: Mapping[str, Any], value: Any) -> Iterator[str]:

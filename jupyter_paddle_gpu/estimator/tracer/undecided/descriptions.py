@@ -14,6 +14,20 @@ DESCRIPTION = re.compile(rf"\s*(?:{_ITEM.pattern}[\s,;]*)+")
 """`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary."""
 
 
+class Named(dict[str, Any]):
+    """A batch of things with names, taken out by key (`batch["x"]`) or as attributes (`batch.x`)."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+        return self[name]
+
+
+def like(batch: Any, things: dict[str, Any]) -> dict[str, Any]:
+    """Things of a batch by their names, taken out as those of the batch are."""
+    return Named(things) if isinstance(batch, Named) else things
+
+
 def is_description(value: Any) -> bool:
     """Whether an answer says what data looks like."""
     return isinstance(value, str) and DESCRIPTION.fullmatch(value) is not None
@@ -42,7 +56,7 @@ def unknown_batch(text: str, batch_size: int | None = None) -> Any:
     """One batch as arrays whose numbers nobody knows."""
     batch = described(text, batch_size)
     if isinstance(batch, dict):
-        return {name: unknown(array) for name, array in batch.items()}
+        return Named({name: unknown(array) for name, array in batch.items()})
     return [unknown(array) for array in batch]
 
 
@@ -55,9 +69,12 @@ def size_of(text: str) -> int:
 
 def shapes_of(text: Any) -> list[tuple[str, tuple[int, ...]]]:
     """Type and shape of each thing of a description; nothing where it is none."""
-    if not is_description(text):
-        return []
+    return [(dtype, shape) for _, dtype, shape in parts_of(text)]
+
+
+def parts_of(text: Any) -> list[tuple[str, str, tuple[int, ...]]]:
+    """The same with the name of each thing, empty where it has none."""
     return [
-        (dtype, tuple(int(size) for size in sizes.split(",") if size.strip()))
-        for _, dtype, sizes in _ITEM.findall(text)
+        (name, dtype, tuple(int(size) for size in sizes.split(",") if size.strip()))
+        for name, dtype, sizes in (_ITEM.findall(text) if is_description(text) else ())
     ]

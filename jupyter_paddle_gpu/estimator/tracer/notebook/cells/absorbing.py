@@ -27,6 +27,7 @@ from ...undecided import chosen, settings, variants
 from ...undecided.absent_data import Unseen
 from ...undecided.needs import CHOSEN, BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
+from ..certain.closed import is_closed
 from ..miscalled import is_of_program, is_undeclared
 from ..outside.looked_for import absent_path, tree_of
 from ..questions.wording import refused
@@ -52,7 +53,8 @@ def is_of_data(problem: BaseException) -> bool:
         return False
     if is_of_program(problem) or is_undeclared(problem):
         return False
-    return any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
+    held = any(holds_unseen(value) for frame in _program(problem.__traceback__) for value in frame)
+    return held and not is_closed(problem)
 
 
 def is_of_settings(problem: BaseException) -> bool:

@@ -30,6 +30,7 @@ from ..outside.surroundings import Spoken
 from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
+from ..questions.ends import end_of
 from ..questions.wording import OF_DATA, address, assigned_at, in_module, line_of, of_need, refused, said, trains
 from ..reached import reached
 from ..removed import is_removed
@@ -75,6 +76,7 @@ class Findings:
         """Whether a training that was left comes before it; whether errors there are taken for those of rounds that
         were left out."""
         self.is_for_want = False  # see `presumed`
+        self.end: dict[str, Any] | None = None  # the first error, see `ends`
         self.is_refused = False
         """Whether Paddle raises that error, of shapes, types or attributes."""
         self.stop_if_told: dict[str, Any] | None = None
@@ -92,8 +94,7 @@ class Findings:
 
     def begin(self, session: Tensors) -> None:
         """Tell which session the cells run in."""
-        self._session = session
-        self.candidates.ledger, self.candidates.note = session.ledger, session.note
+        self._session, self.candidates.ledger, self.candidates.note = session, session.ledger, session.note
 
     def learn(self, sources: Iterable[str]) -> None:
         """More of the code is known: a program starts it."""
@@ -166,9 +167,8 @@ class Findings:
         is_known = isinstance(problem, Exception) and not cell.get("may_fail") and not self._data.needs
         if not is_known or not behind.is_sure(problem, self._session, self.sources):
             return None
-        stop = stops.stop(
-            cell["index"], line_of(problem, call_stack.cell_name(cell["index"])), problem, self._session.of(Loaders)
-        )
+        line = line_of(problem, call_stack.cell_name(cell["index"]))
+        stop = stops.stop(cell["index"], line, problem, self._session.of(Loaders))
         return {"stop": stop, "given": behind.given(problem)}
 
     def _is_option(self, problem: BaseException) -> bool:
@@ -335,6 +335,7 @@ class Findings:
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
         stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
+        self.end = self.end or end_of(problem, stop, self._session, is_of_code=stops.is_of_code(problem, batches=True))
         self.is_for_want = presumed.is_for_want(problem)
         if self._command is not None:
             stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}

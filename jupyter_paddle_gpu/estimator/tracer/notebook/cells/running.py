@@ -305,9 +305,10 @@ class CellRun:
                     raise
                 if (error := named_in(problem)) is not None:
                     raise error from None
-                self._stopped(cell, problem)
-                absorbing.forget_written(problem)
                 statement = own[rest - 1]
+                if statement not in filled or absorbing.is_of_data(problem):  # else: what it lacks is told already
+                    self._stopped(cell, problem)
+                absorbing.forget_written(problem)
                 known = {} if absorbing.is_of_step(problem) else surmises.of(statement, namespace, before, failed=True)
                 again = not known and absorbing.without_its_data(problem, statement, name)
                 if not again:

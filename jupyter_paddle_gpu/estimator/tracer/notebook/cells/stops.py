@@ -29,6 +29,8 @@ from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
+from ..certain.closed import is_closed
+from ..certain.guards import is_of_names
 from ..miscalled import is_handed_on, is_miscalled, is_of_constants, is_undeclared
 from ..questions import wording
 from ..questions.wording import said
@@ -122,7 +124,7 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
     if is_outer and not (is_typed or is_removed(problem)):
         return False
-    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_constants(problem)
+    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem)
     is_certain_kind = is_certain_kind or _BY_CONTENT.search(str(problem)) is not None
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
@@ -150,7 +152,7 @@ def is_certain(problem: BaseException, session: Session, *, told: bool = False) 
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
         return True
-    if is_of_shell(problem) or is_of_constants(problem) or is_undeclared(problem) or _BY_CONTENT.search(str(problem)):
+    if is_of_shell(problem) or is_of_code(problem) or is_undeclared(problem) or _BY_CONTENT.search(str(problem)):
         return True
     if isinstance(problem, ArgumentError):  # a shell fills in what begins with a dollar
         return not any(mark in str(problem) for mark in "${")
@@ -175,6 +177,15 @@ def _is_missing_beside(problem: BaseException) -> bool:
     path = problem.path if isinstance(problem, ImportError) else None
     is_own = path is not None and not path.startswith((call_stack.PADDLE, sys.prefix, sys.base_prefix))
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
+
+
+def is_of_code(problem: BaseException, *, batches: bool = False) -> bool:
+    """Whether it hangs on constants of the program's code alone, in a call of Paddle's or in code of its own.
+
+    Args:
+        batches: whether nothing but batches is made up: then on its names as well.
+    """
+    return is_of_constants(problem) or is_closed(problem) or (batches and is_of_names(problem))
 
 
 def is_of_shell(problem: BaseException) -> bool:

@@ -6,6 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterable, Iterator
 
+import paddle
+
 from ...undecided.needs import UNNAMED_LOADER
 
 
@@ -52,24 +54,42 @@ def _is_over(iterated: ast.expr, loader: str) -> bool:
 
 
 def keys(tree: ast.Module, loader: str) -> tuple[str, ...]:
-    """The names by which a loop takes things out of a batch (`batch["image"]`), else those of a sample that the program
-    makes (`return {"image": image}`)."""
+    """The names by which a loop takes things out of a batch (`batch["image"]`, `batch.image`), also in a function or a
+    network that it hands the batch to, else those of a sample that the program makes (`return {"image": image}`)."""
+    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
     for node, target in _loops(tree, loader):
-        found: dict[str, None] = {}
-        for part in ast.walk(node):
-            match part:
-                case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=str() as name)):
-                    if isinstance(target, ast.Name) and held == target.id and isinstance(part.ctx, ast.Load):
-                        found[name] = None
-        if found:
-            return tuple(found)
-    made = (part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name == "__getitem__")
-    returned = (one.value for part in made for one in ast.walk(part) if isinstance(one, ast.Return))
+        if not isinstance(target, ast.Name):
+            continue
+        taking = [(one, _parameter(one, number)) for called, number in _uses(node, target.id)
+                  for one in functions if one.name in {called, "forward"}]  # fmt: skip
+        within = (_named(one, name) for one, name in taking if name is not None)
+        if found := (*next(filter(None, within), ()), *_named(node, target.id)):
+            return tuple(dict.fromkeys(found))
+    returned = (
+        one.value for part in functions if part.name == "__getitem__" for one in ast.walk(part)
+        if isinstance(one, ast.Return)
+    )  # fmt: skip
     for value in returned:
         keys = [one.value for one in value.keys if isinstance(one, ast.Constant)] if isinstance(value, ast.Dict) else []
         if keys and all(isinstance(one, str) for one in keys):
             return tuple(map(str, keys))
     return ()
+
+
+def _named(node: ast.AST, name: str) -> tuple[str, ...]:
+    """By which names code takes things out of what a name is bound to, as keys or else as attributes, in their order;
+    what a tensor has as well, and methods, tell nothing."""
+    parts = list(ast.walk(node))
+    called = {id(one.func) for one in parts if isinstance(one, ast.Call)}
+    keys, attributes = list[tuple[int, int, str]](), list[tuple[int, int, str]]()
+    for part in parts:
+        match part:
+            case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=str() as key), ctx=ast.Load()):
+                keys += [(part.lineno, part.col_offset, key)] if held == name else []
+            case ast.Attribute(value=ast.Name(id=held), attr=attr, ctx=ast.Load()):
+                tells = held == name and id(part) not in called and not hasattr(paddle.Tensor, attr)
+                attributes += [(part.lineno, part.col_offset, attr)] if tells else []
+    return tuple(dict.fromkeys(one for *_, one in sorted(keys or attributes)))
 
 
 _OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))
@@ -140,7 +160,7 @@ def _batch_of(loop: ast.For) -> str | None:
     return target.id if isinstance(target, ast.Name) else None
 
 
-def _uses(loop: ast.For, name: str) -> Iterator[tuple[str | None, int]]:
+def _uses(loop: ast.AST, name: str) -> Iterator[tuple[str | None, int]]:
     """By what name a thing is called with `name`, and as which argument; without a name where numbers are computed."""
     for node in ast.walk(loop):
         match node:

@@ -7,13 +7,15 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 from ... import own_faults
 from ...patience import Patience
+from ...undecided.descriptions import is_description
 from ..trainings import LEARNS_NOTHING
 from .candidates import Candidate
 from .documented import CODE, DOCUMENTED, NEAR
+from .ends import Ends, Tried, input_of, unavoidable
 from .numbers import ASSUMED, LAYER, PRINTED
 from .outer import ANY
 from .suggestions import HELD
@@ -74,42 +76,31 @@ def _suggested(
     answers: dict[str, Any] = {}
     asked: list[Result] = []
     waiting = result["questions"]
+
+    def goes_on() -> bool:
+        return not patience.is_over(traced) and has_time()
+
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
-        refused: list[tuple[int, Any, str, Result]] = []
-        held: tuple[Any, str, Result] | None = None
-        last = cuts = 0
-        order, ends = Order(question["candidates"]), Ends()
-        for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
-            if patience.is_over(traced) or not has_time():
-                break
-            tried = {**answers, question["name"]: answer}
-            found = trace({**request, "answers": {**known, **tried}, "accumulation": None})
+
+        def attempt(answer: Any, name: str = question["name"]) -> Result:
+            nonlocal traced
+            found = trace({**request, "answers": {**known, **answers, name: answer}, "accumulation": None})
             traced += found.get("reached", 0)
-            is_file = question["why"] == "argument_absent"  # that documents name and that is here: no guess
-            is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
-            goes_on = is_documented or _goes_on(found, {**known, **tried}, question["kind"])
-            cuts += (is_cut := _cuts(question, found))
-            goes_on = goes_on and not is_cut and not _is_unfit(question, answer, source, found)
-            if goes_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
-                last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
-                held = answer, source, found
-            if held is not None and (_rank(held[2], held[1]) == max(_RANKS.values()) or number >= last):
-                break
-            order.told(answer, found)
-            ends.told(answer, source, found)
-            if source in {HELD, PRINTED} and found["status"] == "would_stop":
-                refused.append((found.get("reached", 0), answer, source, found))
-        if held is None and (alike := ends.alike()) is not None:
-            held = alike
-        # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
-        if refused and (held is None or held[1] == ASSUMED):
-            held = max(refused, key=itemgetter(0))[1:]
+            return found
+
+        trials = _all_of(question, {**known, **answers}, attempt, goes_on)
+        held, ends = trials.held, trials.ends
+        if question["kind"] == "batch" and all(map(is_description, answers.values())):
+            sure, better = _unavoidable(held, ends, attempt, has_time)
+            if sure is not None:
+                return sure
+            held = held if better is None else (better.answer, ASSUMED, better.found)
         asked.append(question)
         if held is None:
             if not ends.said():
                 _leave_untried([question, *waiting])
             question["params"].update(ends.said())
-            if cuts and cuts == question["params"].get("tried"):  # no answer leads on
+            if trials.cuts and trials.cuts == question["params"].get("tried"):  # no answer leads on
                 question.update(name="", why="tensor_between", params={"tensor": question["name"]})
             waiting = _of_one_loader(question, waiting, answers)
             break
@@ -122,6 +113,66 @@ def _suggested(
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]
     return result
+
+
+_Held: TypeAlias = tuple[Any, str, Result]
+
+
+class _Trials(NamedTuple):
+    """What came of the candidates for one question: the one that is held, how all of them ended, and how many cut the
+    model off."""
+
+    held: _Held | None
+    ends: Ends
+    cuts: int
+
+
+def _all_of(
+    question: Result, known: dict[str, Any], attempt: Callable[[Any], Result], goes_on: Callable[[], bool]
+) -> _Trials:
+    """Try the candidates for a question, the likeliest first, for as long as there is time."""
+    refused: list[tuple[int, Any, str, Result]] = []
+    held: _Held | None = None
+    last = cuts = 0
+    order, ends = Order(question["candidates"]), Ends()
+    for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
+        if not goes_on():
+            break
+        found = attempt(answer)
+        is_file = question["why"] == "argument_absent"  # that documents name and that is here: no guess
+        is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
+        leads_on = is_documented or _goes_on(found, {**known, question["name"]: answer}, question["kind"])
+        cuts += (is_cut := _cuts(question, found))
+        leads_on = leads_on and not is_cut and not _is_unfit(question, answer, source, found)
+        if leads_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
+            last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
+            held = answer, source, found
+        if held is not None and (_rank(held[2], held[1]) == max(_RANKS.values()) or number >= last):
+            break
+        order.told(answer, found)
+        ends.told(answer, source, found)
+        if source in {HELD, PRINTED} and found["status"] == "would_stop":
+            refused.append((found.get("reached", 0), answer, source, found))
+    if held is None and (alike := ends.alike()) is not None:
+        held = alike
+    # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
+    if refused and (held is None or held[1] == ASSUMED):
+        held = max(refused, key=itemgetter(0))[1:]
+    return _Trials(held, ends, cuts)
+
+
+def _unavoidable(
+    held: _Held | None, ends: Ends, attempt: Callable[[Any], Result], has_time: Callable[[], bool]
+) -> tuple[Result | None, Tried | None]:
+    """The stop that no batch avoids, where what was tried of one ended in none better; else a batch that leads to a
+    step."""
+    if held is not None and held[2]["status"] != "would_stop":
+        return None, None
+    tried = [*ends.tried, *([] if held is None else [Tried(*held)])]
+    found, better = unavoidable(tried, attempt, has_time)
+    if found is None:
+        return None, better
+    return {**found, "notes": [note for note in found["notes"] if note["code"] != "data_described"]}, None
 
 
 def _leave_untried(questions: list[Result]) -> None:
@@ -163,7 +214,7 @@ class Order:
     def __iter__(self) -> Iterator[Candidate]:
         later, tried = [], set()
         for one in self._candidates:
-            if _input(one[0]) in self._refused or not self._suits(str(one[0])):
+            if input_of(one[0]) in self._refused or not self._suits(str(one[0])):
                 later.append(one)
             else:
                 yield one
@@ -180,7 +231,7 @@ class Order:
 
     def told(self, answer: Any, found: Result) -> None:
         """What came of a candidate that was tried."""
-        stop, reached, given = found.get("stop"), found.get("reached"), _input(answer)
+        stop, reached, given = found.get("stop"), found.get("reached"), input_of(answer)
         said = " ".join(_said(found))
         if given and (ranks := _RANKS_OF.search(said)) is not None:
             self._axes = {int(ranks[1]) - 1, int(ranks[1])}
@@ -192,55 +243,6 @@ class Order:
                 self._refused.add(given)
             ends.add(end)
         self._fitting += [_of_items(answer, count) for count in _fitting(answer, found)]
-
-
-_LONGEST = 160
-"""Characters of the error that is told of."""
-_OF_TYPES = re.compile(r"type of data|Type promotion|data type|dtype", re.IGNORECASE)
-"""What Paddle says of types that do not go together."""
-
-
-class Ends:
-    """How the program ended with each candidate. Where it ends with all of them in the same place with the same words,
-    the batch is not what these are about: with inputs of other shapes, or for types that do not go together, the
-    program stops there whatever it is given."""
-
-    def __init__(self) -> None:
-        self._tried: list[tuple[Any, str, Result]] = []
-        self._ends: dict[Any, None] = {}
-        self._other = ""
-
-    def told(self, answer: Any, source: str, found: Result) -> None:
-        """What came of a candidate that was tried."""
-        stop = found.get("stop") if found["status"] == "would_stop" else None
-        if answer != self._other:
-            self._ends[None if stop is None else (stop["cell"], stop["line"], stop["error"])] = None
-            self._tried.append((answer, source, found))
-
-    def said(self) -> Result:
-        """How many were tried, and how the program ended with the one that came furthest; nothing where none was."""
-        tried = [one for _, _, one in self._tried]
-        if not tried:
-            return {}
-        best = max(tried, key=lambda one: one.get("reached") or 0)
-        messages = (one["params"].get("message") for one in best["questions"])
-        end = (best.get("stop") or {}).get("error") or next(filter(None, messages), "")
-        return {"tried": len(tried), **({"end": str(end)[:_LONGEST]} if end else {})}
-
-    def otherwise(self) -> Iterator[Candidate]:
-        """A last candidate, of numbers that are twice as long, where types did not go together with any."""
-        found = self.alike()
-        if found is not None and isinstance(found[0], str) and _OF_TYPES.search(next(iter(self._ends))[2]):
-            self._other = found[0].replace("float32", "float64")
-            yield self._other, ASSUMED
-
-    def alike(self) -> tuple[Any, str, Result] | None:
-        """The first candidate, where the program ends alike with all of them."""
-        if len(self._ends) != 1 or (end := next(iter(self._ends))) is None:
-            return None
-        inputs = {_input(answer) for answer, _, _ in self._tried} - {""}
-        is_of_types = len(self._tried) > 1 and _OF_TYPES.search(end[2]) is not None
-        return self._tried[0] if len(inputs) > 1 or is_of_types else None
 
 
 _ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")
@@ -272,11 +274,6 @@ def _said(found: Result) -> list[str]:
 
 def _of_items(answer: str, count: int) -> str:
     return _ROWS.sub(rf"\g<1>{count}", answer)
-
-
-def _input(answer: Any) -> str:
-    """All but the last thing of a description; empty where there is but one."""
-    return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
 
 
 def _cuts(question: Result, result: Result) -> bool:

@@ -53,6 +53,8 @@ def without_data(request: Result, result: Result, traced: Traced, *, may_train: 
         one = traced.batched(asked) if way else result
         if one["status"] == "needs_input":
             one = {**trials.suggested(asked, one, traced.trace, traced.has_time), "way": way}
+            if one["status"] == "would_stop":  # whatever the batch is
+                return one
         is_nothing = one["status"] == "no_model" and not one.get("is_idle")
         hides_one = is_nothing and (may_train or one.get("starts") or fetches)
         stops = any(trials.stops_by_types(other, asked.get("answers")) for other in found)

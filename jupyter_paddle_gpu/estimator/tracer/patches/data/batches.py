@@ -22,6 +22,7 @@ from ...eager.tensors import Tensors
 from ...memory.dtypes import SIZE
 from ...memory.values import Computed, Value
 from ...step.resizing import Resizing
+from ...undecided.descriptions import like
 from ...undecided.drawn_sizes import states_kept
 from ...undecided.unseen_data import UNKNOWN_LENGTH, UnseenData
 from .loaders import Loaders
@@ -246,7 +247,7 @@ def made(runtime: Tensors, batch: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [made(runtime, item) for item in batch]
     if isinstance(batch, Mapping):
-        return {key: made(runtime, item) for key, item in batch.items()}
+        return like(batch, {key: made(runtime, item) for key, item in batch.items()})
     if not isinstance(batch, paddle.Tensor):
         return batch
     array = runtime.state(batch).array

@@ -26,7 +26,7 @@ from ...step.rest import Rest
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.descriptions import described
+from ...undecided.descriptions import Named, described, like
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
@@ -167,7 +167,7 @@ def _description(runtime: Tensors, loader: Any) -> str | None:
 def _unknown(batch: Any) -> Any:
     """The tensors of a batch that was described: nobody knows their numbers."""
     if isinstance(batch, dict):
-        return {name: Made(array.shape, str(array.dtype), None) for name, array in batch.items()}
+        return Named({name: Made(array.shape, str(array.dtype), None) for name, array in batch.items()})
     return [Made(array.shape, str(array.dtype), None) for array in batch]
 
 
@@ -192,7 +192,7 @@ def fresh(session: Session, batch: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [fresh(session, item) for item in batch]
     if isinstance(batch, dict):
-        return {key: fresh(session, item) for key, item in batch.items()}
+        return like(batch, {key: fresh(session, item) for key, item in batch.items()})
     return _arrived(session, None, batch) if isinstance(batch, Made) else batch
 
 
@@ -291,7 +291,7 @@ def _on_device(loader: Any, batch: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [_on_device(loader, item) for item in batch]
     if isinstance(batch, dict):
-        return {key: _on_device(loader, item) for key, item in batch.items()}
+        return like(batch, {key: _on_device(loader, item) for key, item in batch.items()})
     return batch if isinstance(batch, Made) and not getattr(loader, "num_workers", 0) else None
 
 
@@ -342,7 +342,7 @@ def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return [_as_tensors(runtime, item, loader) for item in batch]
     if isinstance(batch, dict):
-        return {key: _as_tensors(runtime, item, loader) for key, item in batch.items()}
+        return like(batch, {key: _as_tensors(runtime, item, loader) for key, item in batch.items()})
     if isinstance(batch, Made):
         return _arrived(runtime, loader, batch)
     if isinstance(batch, np.ndarray):

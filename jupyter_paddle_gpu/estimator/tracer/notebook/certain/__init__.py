@@ -1,0 +1,1 @@
+"""Errors that no data mends: those of the program's own constants and names."""
