@@ -170,6 +170,8 @@ SOURCES = {
     "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",
 }
 """Where a suggestion comes from, in place of a question's next step."""
+ENDS = "The suggestion is assumed: the first layers take it, and with it the program ends ({end})."
+"""In place of that where a batch is suggested with which no training is reached."""
 UNSUGGESTED = {
     "batch": "Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1]. Nothing is suggested: "
     "with each of {tried} that were tried the program ends ({end}).",

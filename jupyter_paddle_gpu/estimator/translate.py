@@ -15,7 +15,7 @@ from . import packages
 from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import IN_MODULES, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
+from .questions import ENDS, IN_MODULES, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
 from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
@@ -363,7 +363,7 @@ def question(traced: TracedQuestion) -> Question:
     if "beside" in traced.params and traced.why in IN_MODULES:
         why = msgspec.structs.replace(why, text=IN_MODULES[traced.why])
     if source := SOURCES.get(str(traced.params.get("source"))):
-        why = msgspec.structs.replace(why, hint=source)
+        why = msgspec.structs.replace(why, hint=ENDS if "end" in traced.params else source)
     elif traced.suggestion is None and "tried" in traced.params:
         ended = UNSUGGESTED.get(traced.kind, UNSUGGESTED["value"])
         why = msgspec.structs.replace(why, hint=ended if "end" in traced.params else UNREACHED)

@@ -29,9 +29,10 @@ def reached(
 ) -> list[str]:
     """The code that may run: what stands outside of functions and classes in cells, and what is named from there on.
 
-    A name is any word of the code that could be one, an attribute's or a text's, too: what is left out is sure to be
-    out of reach. So it is with methods of a class that nothing outside of the code knows, which has no base but its
-    own: `m.train()` names one, and a text only where the code finds anything by a text (`getattr(m, mode)()`).
+    A name is any word of the code that could be one, an attribute's, too: what is left out is sure to be out of reach.
+    So it is with methods of a class that nothing outside of the code knows, which has no base but its own: `m.train()`
+    names one. A text does only where the code finds anything by a text (`getattr(m, mode)()`), and what has a
+    decorator, which may put it into a table.
 
     Args:
         beside: sources of scripts and modules that the cells run and import; what stands there outside of functions
@@ -65,12 +66,12 @@ def reached(
                 methods.setdefault(method.name, []).append(method)
                 open_still += [method] if method.name in called else []
         found.append(ast.unparse(node))
-        for name in _names(node) - seen:
-            seen.add(name)
-            open_still += defined.get(name, ())
         for name in _names(node, texts=False) - called:
             called.add(name)
-            open_still += methods.get(name, ())
+            open_still += [*defined.get(name, ()), *methods.get(name, ())]
+        for name in _names(node) - called - seen:  # a text: `load(mode="train")` calls no `train`
+            seen.add(name)
+            open_still += [one for one in defined.get(name, ()) if is_by_text or one.decorator_list]
     return found
 
 

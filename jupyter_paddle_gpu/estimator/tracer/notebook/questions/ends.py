@@ -85,6 +85,13 @@ class Ends:
         end = (best.get("stop") or {}).get("error") or next(filter(None, messages), "")
         return {"tried": len(tried), **({"end": str(end)[:_LONGEST]} if end else {})}
 
+    def furthest(self, least: int) -> Tried | None:
+        """The candidate with which the program came furthest, where it came further than with the `least` fitting one:
+        the first layers take it."""
+        best = max(self.tried, key=lambda one: _reached(one.found), default=None)
+        is_told = best is not None and best.found["status"] == "would_stop" and bool(self.said().get("end"))
+        return best if best is not None and is_told and _reached(best.found) > least else None
+
     def otherwise(self) -> Iterator[Candidate]:
         """A last candidate, of numbers that are twice as long, where types did not go together with any."""
         found = self.alike()

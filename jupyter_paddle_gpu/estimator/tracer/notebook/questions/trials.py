@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ... import own_faults
 from ...patience import Patience
-from ...undecided.descriptions import is_description
+from ...undecided.descriptions import is_description, parts_of
 from ..trainings import LEARNS_NOTHING
 from .candidates import Candidate
 from .documented import CODE, DOCUMENTED, NEAR
@@ -81,11 +81,13 @@ def _suggested(
         return not patience.is_over(traced) and has_time()
 
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
+        reached: list[int] = []
 
-        def attempt(answer: Any, name: str = question["name"]) -> Result:
+        def attempt(answer: Any, name: str = question["name"], reached: list[int] = reached) -> Result:
             nonlocal traced
             found = trace({**request, "answers": {**known, **answers, name: answer}, "accumulation": None})
-            traced += found.get("reached", 0)
+            reached.append(found.get("reached") or 0)
+            traced += reached[-1]
             return found
 
         trials = _all_of(question, {**known, **answers}, attempt, goes_on)
@@ -95,6 +97,7 @@ def _suggested(
             if sure is not None:
                 return sure
             held = held if better is None else (better.answer, ASSUMED, better.found)
+            held = None if held is not None and _is_misnamed(held, min(reached)) else held
         asked.append(question)
         if held is None:
             if not ends.said():
@@ -102,6 +105,9 @@ def _suggested(
             question["params"].update(ends.said())
             if trials.cuts and trials.cuts == question["params"].get("tried"):  # no answer leads on
                 question.update(name="", why="tensor_between", params={"tensor": question["name"]})
+            elif question["why"] == _OF_LOADER and (furthest := ends.furthest(min(reached, default=0))) is not None:
+                question["suggestion"], question["params"]["source"] = furthest.answer, ASSUMED
+                result["ends"] = furthest.found["status"]
             waiting = _of_one_loader(question, waiting, answers)
             break
         answer, source, found = held
@@ -159,6 +165,14 @@ def _all_of(
     if refused and (held is None or held[1] == ASSUMED):
         held = max(refused, key=itemgetter(0))[1:]
     return _Trials(held, ends, cuts)
+
+
+def _is_misnamed(held: _Held, least: int) -> bool:
+    """Whether a batch of named things is a guess that the program's own code takes apart otherwise
+    (`batch["graph"]["x"]`)."""
+    answer, source, found = held
+    is_guess = source == ASSUMED and found["status"] == "would_stop" and not found.get("is_refusal")
+    return is_guess and found.get("reached", 0) <= least and any(name for name, *_ in parts_of(answer))
 
 
 def _unavoidable(
@@ -261,7 +275,7 @@ def _fitting(answer: Any, found: Result) -> Iterator[int]:
             if int(capacity) % others == 0:
                 yield int(capacity) // others
     for made, wanted in (map(int, one.groups()) for one in map(_UNLIKE.search, said) if one is not None):
-        if made % count == 0 and count * wanted % made == 0:
+        if made and made % count == 0 and count * wanted % made == 0:
             yield count * wanted // made
 
 
