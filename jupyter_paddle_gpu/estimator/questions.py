@@ -166,7 +166,7 @@ SOURCES = {
     "published": "The suggestion is the published size of the data that the cells name.",
     "cells": "The suggestion follows from constants and transforms in the cells and from the first layer.",
     "layer": "The suggestion is what the first layer takes.",
-    "untried": "The suggestion is assumed, and was not tried: the time for it was up.",
+    "untried": "The suggestion is assumed, and was not tried to its end: the time for it was up.",
     "assumed": "The suggestion is assumed: nothing in the notebook says all of it.",
 }
 """Where a suggestion comes from, in place of a question's next step."""

@@ -335,7 +335,7 @@ class Findings:
     def _fail(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> None:
         question = self._question(cell, problem, why, params)
         stop = stops.stop(cell["index"], question["line"], problem, self._session.of(Loaders))
-        self.end = self.end or end_of(problem, stop, self._session, is_of_code=stops.is_of_code(problem, batches=True))
+        self.end = self.end or end_of(problem, stop, self._session, *stops.of_code(problem))
         self.is_for_want = presumed.is_for_want(problem)
         if self._command is not None:
             stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}

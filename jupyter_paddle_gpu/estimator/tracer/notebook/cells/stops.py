@@ -30,7 +30,7 @@ from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
 from ..certain.closed import is_closed
-from ..certain.guards import is_of_names
+from ..certain.guards import is_come_to, is_of_names, is_straight
 from ..miscalled import is_handed_on, is_miscalled, is_of_constants, is_undeclared
 from ..questions import wording
 from ..questions.wording import said
@@ -73,6 +73,8 @@ _ONLY_ON_GPUS = re.compile(
     re.DOTALL,
 )
 """What a Paddle for CPUs says of an operator that it has under no name or no kernel of."""
+_OF_WORD = "unexpected keyword argument"
+"""What Python says of a call with a word that the function does not know."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
@@ -179,13 +181,16 @@ def _is_missing_beside(problem: BaseException) -> bool:
     return is_own and str(problem).startswith("cannot import name") and "partially initialized" not in str(problem)
 
 
-def is_of_code(problem: BaseException, *, batches: bool = False) -> bool:
-    """Whether it hangs on constants of the program's code alone, in a call of Paddle's or in code of its own.
+def is_of_code(problem: BaseException) -> bool:
+    """Whether it hangs on constants of the program's code alone, in a call of Paddle's or in code of its own."""
+    return is_of_constants(problem) or is_closed(problem)
 
-    Args:
-        batches: whether nothing but batches is made up: then on its names as well.
-    """
-    return is_of_constants(problem) or is_closed(problem) or (batches and is_of_names(problem))
+
+def of_code(problem: BaseException) -> tuple[bool, bool]:
+    """Whether it hangs on the program's constants and names alone where nothing but batches is made up, and whether the
+    program comes there with any batch."""
+    is_of_word = is_miscalled(problem) and _OF_WORD in str(problem) and is_come_to(problem)
+    return is_of_code(problem) or is_of_names(problem) or is_of_word, is_straight(problem)
 
 
 def is_of_shell(problem: BaseException) -> bool:

@@ -68,9 +68,14 @@ def is_closed(problem: BaseException) -> bool:
 def _steps(step: TracebackType | None) -> Iterator[TracebackType]:
     """The part of a way through code that is the program's own."""
     while step is not None:
-        if call_stack.is_beside(step.tb_frame.f_code.co_filename):
+        if is_program(step.tb_frame.f_code.co_filename):
             yield step
         step = step.tb_next
+
+
+def is_program(file: str) -> bool:
+    """Whether code of a file is the program's own, and not the tracer's."""
+    return call_stack.is_beside(file) and not file.startswith(call_stack.TRACER)
 
 
 def _failed(source: str, line: int, step: TracebackType) -> list[ast.expr] | None:
@@ -110,14 +115,15 @@ class Code:
 
     @staticmethod
     @lru_cache(maxsize=8)
-    def of(source: str, answered: frozenset[str] = frozenset()) -> Code | None:
-        """That of a source; None where it may bind names that stand nowhere, or leave by itself."""
+    def of(source: str, answered: frozenset[str] = frozenset(), *, is_any: bool = False) -> Code | None:
+        """That of a source; None where it may bind names that stand nowhere, or leave by itself, unless it `is_any`."""
         tree, everything = parsed(source), nodes(source)
         names = {one.id for one in everything if isinstance(one, ast.Name)}
         attributes = {one.attr for one in everything if isinstance(one, ast.Attribute)}
         is_starred = any(isinstance(one, ast.ImportFrom) and one.names[0].name == "*" for one in everything)
         leaves = not (names | attributes).isdisjoint(_EXITS)
-        if not tree.body or is_starred or leaves or not names.isdisjoint(_REBINDS):
+        binds = is_starred or not names.isdisjoint(_REBINDS)
+        if not tree.body or (not is_any and (binds or leaves)):
             return None
         found = Code(answered=answered)
         plain = {id(one.targets[0]): one.value for one in tree.body

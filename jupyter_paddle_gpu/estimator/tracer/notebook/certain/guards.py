@@ -22,7 +22,7 @@ from ...session import current
 from ...undecided.absent_data import AbsentData
 from ..outside.looked_for import source_of
 from ..syntax import nodes
-from .closed import Code, is_of_script
+from .closed import Code, is_of_script, is_program
 
 _SCOPES = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _SIMPLE = (
@@ -62,7 +62,41 @@ def is_of_names(problem: BaseException) -> bool:
 def is_come_to(problem: BaseException) -> bool:
     """Whether the program's own code comes with any batch to where it ends."""
     steps = walk_tb(problem.__traceback__)
-    return all(_comes_to(*one) for one in steps if call_stack.is_beside(one[0].f_code.co_filename))
+    return all(_comes_to(*one) for one in steps if is_program(one[0].f_code.co_filename))
+
+
+def is_straight(problem: BaseException) -> bool:
+    """Whether what the program's own networks, and functions on the way to where it ends, do hangs on no batch: there
+    is no condition in them but those of constants and of what a layer holds."""
+    session = current()
+    code = None if session is None else Code.of(session.of(AbsentData).code, is_any=True)
+    if session is None or code is None or not is_come_to(problem):
+        return False
+    defined = [one for one in nodes(session.of(AbsentData).code) if isinstance(one, ast.FunctionDef)]
+    names = {"forward", *(frame.f_code.co_name for frame, _ in walk_tb(problem.__traceback__))}
+    names -= {"__init__", "__getitem__", "__len__"}
+    seen: set[str] = set()
+    while new := [one for one in defined if one.name in names - seen]:
+        seen |= names
+        for one in new:
+            names |= {getattr(part, "attr", getattr(part, "id", "")) for part in ast.walk(one)}
+            counts = _counts(one)
+            tests = [part.test for part in ast.walk(one) if isinstance(part, (ast.If, ast.IfExp, ast.While))]
+            atoms = (atom for test in tests if not code.is_closed(test) for atom in _atoms(test))
+            if not all(_is_of_layer(atom, counts) for atom in atoms):
+                return False
+    return True
+
+
+def _counts(function: ast.FunctionDef) -> frozenset[str]:
+    """The names that count the rounds of loops over what a layer holds: `for i, layer in enumerate(self.layers)`."""
+    found: set[str] = set()
+    for node in ast.walk(function):
+        if isinstance(node, (ast.For, ast.comprehension)):
+            names = {one.id for one in ast.walk(node.iter) if isinstance(one, ast.Name)}
+            if names <= {"self", "range", "enumerate", "len", "zip", "reversed"}:
+                found |= {one.id for one in ast.walk(node.target) if isinstance(one, ast.Name)}
+    return frozenset(found)
 
 
 class _Guarded:
@@ -207,12 +241,16 @@ def _atoms(test: ast.expr) -> Iterator[ast.expr]:
             yield test
 
 
-def _is_of_layer(test: ast.expr) -> bool:
+def _is_of_layer(test: ast.expr, counts: frozenset[str] = frozenset()) -> bool:
+    """Whether a condition is of what a layer holds, or whether something is given at all."""
     match test:
-        case ast.Compare(ops=[ast.Is() | ast.IsNot()]) | ast.Constant():
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()]) | ast.Constant() | ast.Attribute(value=ast.Name(id="self")):
             return True
-        case ast.Attribute(value=ast.Name(id="self")):
-            return True
-        case ast.Compare(left=left, comparators=others):
-            return all(isinstance(one, ast.Constant) or _is_of_layer(one) for one in (left, *others))
+        case ast.Name(id=name):
+            return name in counts
+        case ast.Call(func=ast.Name(id="len"), args=[held]):
+            return _is_of_layer(held, counts)
+        case ast.Compare() | ast.BinOp():
+            parts = [one for one in ast.iter_child_nodes(test) if isinstance(one, ast.expr)]
+            return all(_is_of_layer(one, counts) for one in parts)
     return False

@@ -12,8 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from traceback import walk_tb
 from typing import Any, NamedTuple
 
+from ... import call_stack
 from ...patience import Patience
 from ...session import Session
 from ...undecided.absent_data import AbsentData
@@ -113,15 +115,18 @@ def input_of(answer: Any) -> str:
     return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
 
 
-def end_of(problem: BaseException, stop: Result, session: Session, *, is_of_code: bool) -> Result:
+def end_of(problem: BaseException, stop: Result, session: Session, is_of_code: bool, is_straight: bool) -> Result:
     """What is kept of the first error of a run.
 
     Args:
         is_of_code: whether it hangs on constants of the program's alone.
+        is_straight: whether the program comes there with any batch.
     """
     said = str(problem)
     compared = next((one.groups() for one in (row.search(said) for row in _COMPARED) if one is not None), None)
-    is_known = session.is_refusal(problem) and not session.of(AbsentData).is_lent
+    *_, (innermost, _) = walk_tb(problem.__traceback__)
+    is_refused = session.is_refusal(problem) or innermost.f_code.co_filename.startswith(call_stack.PADDLE)
+    is_known = is_refused and is_straight and not session.of(AbsentData).is_lent
     is_mixed = compared is None and _MIXED.search(said) is not None and _UNTOLD not in said
     known = "compared" if compared is not None else "mixed" if is_mixed else ""
     return {**stop, "kind": "code" if is_of_code else known if is_known else "", "compared": compared}

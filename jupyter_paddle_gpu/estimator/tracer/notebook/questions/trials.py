@@ -43,6 +43,7 @@ _NO_IDS = re.compile(r"embedding input only support int32 and int64, but get flo
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
 _OF_LOADER = "batch_unseen"
+_TIME_UP = "time_up"
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 SURE_STOP = "sure_stop"
@@ -108,6 +109,9 @@ def _suggested(
             elif question["why"] == _OF_LOADER and (furthest := ends.furthest(min(reached, default=0))) is not None:
                 question["suggestion"], question["params"]["source"] = furthest.answer, ASSUMED
                 result["ends"] = furthest.found["status"]
+            if question["suggestion"] is None and trials.left is not None and question["name"]:
+                question["suggestion"], question["params"] = trials.left, {**question["params"], "source": UNTRIED}
+                question["params"].pop("end", None)
             waiting = _of_one_loader(question, waiting, answers)
             break
         answer, source, found = held
@@ -125,12 +129,13 @@ _Held: TypeAlias = tuple[Any, str, Result]
 
 
 class _Trials(NamedTuple):
-    """What came of the candidates for one question: the one that is held, how all of them ended, and how many cut the
-    model off."""
+    """What came of the candidates for one question: the one that is held, how all of them ended, how many cut the model
+    off, and the first for which there was no time, or not enough."""
 
     held: _Held | None
     ends: Ends
     cuts: int
+    left: Any = None
 
 
 def _all_of(
@@ -140,11 +145,14 @@ def _all_of(
     refused: list[tuple[int, Any, str, Result]] = []
     held: _Held | None = None
     last = cuts = 0
-    order, ends = Order(question["candidates"]), Ends()
+    order, ends, left = Order(question["candidates"]), Ends(), None
     for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
         if not goes_on():
+            left = answer if left is None else left
             break
         found = attempt(answer)
+        if left is None and any(one["why"] == _TIME_UP for one in found["questions"]):
+            left = answer
         is_file = question["why"] == "argument_absent"  # that documents name and that is here: no guess
         is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
         leads_on = is_documented or _goes_on(found, {**known, question["name"]: answer}, question["kind"])
@@ -164,7 +172,7 @@ def _all_of(
     # What was printed is so: the notebook stops with it, whatever shapes that nothing speaks of would fit.
     if refused and (held is None or held[1] == ASSUMED):
         held = max(refused, key=itemgetter(0))[1:]
-    return _Trials(held, ends, cuts)
+    return _Trials(held, ends, cuts, left)
 
 
 def _is_misnamed(held: _Held, least: int) -> bool:

@@ -159,3 +159,20 @@ def test_where_no_time_is_left_each_question_has_its_likeliest_suggestion_and_on
     found = trials.suggested({}, result, lambda request: pytest.fail("no time"), lambda: False)["questions"]
     told = [(one["name"], one["suggestion"], one["params"]["source"]) for one in found]
     assert told == [("users", 610, "untried"), ("films", 9_724, "untried"), ("train_loader", "int64[8,2]", "untried")]
+
+
+def test_a_batch_for_whose_trial_the_time_is_up_is_suggested_as_not_tried():
+    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
+    batches = [(f"float32[{size},4] int64[{size}]", "layer") for size in (1, 2, 3)]
+    asked = {"name": "loader", "kind": "batch", "why": "batch_unseen", "params": {}, "cell": 0, "line": 9,
+             "suggestion": None, "candidates": batches}  # fmt: skip
+    up = {"name": "", "kind": "value", "why": "time_up", "params": {}, "cell": 0, "line": 9, "suggestion": None}
+
+    def trace(request):
+        is_first = request["answers"]["loader"] == batches[0][0]
+        end = {"status": "needs_input", "questions": [{**up, "why": "cell_failed"} if is_first else up]}
+        return {**end, "notes": [], "reached": 3}
+
+    result = {"status": "needs_input", "questions": [asked], "notes": []}
+    (told,) = trials.suggested({}, result, trace, lambda: True)["questions"]
+    assert (told["suggestion"], told["params"]["source"]) == (batches[1][0], "untried")
