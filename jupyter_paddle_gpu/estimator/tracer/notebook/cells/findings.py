@@ -30,7 +30,7 @@ from ..outside.surroundings import Spoken
 from ..questions import documented, paths
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
-from ..questions.ends import end_of
+from ..questions.trying.ends import end_of
 from ..questions.wording import OF_DATA, address, assigned_at, in_module, line_of, of_need, refused, said, trains
 from ..reached import reached
 from ..removed import is_removed

@@ -15,10 +15,10 @@ from ...undecided.descriptions import is_description, parts_of
 from ..trainings import LEARNS_NOTHING
 from .candidates import Candidate
 from .documented import CODE, DOCUMENTED, NEAR
-from .ends import Ends, Tried, input_of, unavoidable
 from .numbers import ASSUMED, LAYER, PRINTED
 from .outer import ANY
 from .suggestions import HELD
+from .trying.ends import Ends, Tried, input_of, unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""

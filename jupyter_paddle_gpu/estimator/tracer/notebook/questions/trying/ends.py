@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterator
 from traceback import walk_tb
 from typing import Any, NamedTuple
 
-from ... import call_stack
-from ...patience import Patience
-from ...session import Session
-from ...undecided.absent_data import AbsentData
-from ...undecided.descriptions import is_description, parts_of
-from .candidates import Candidate
-from .numbers import ASSUMED
+from .... import call_stack
+from ....patience import Patience
+from ....session import Session
+from ....undecided.absent_data import AbsentData
+from ....undecided.descriptions import is_description, parts_of
+from ..candidates import Candidate
+from ..numbers import ASSUMED
 
 Result = dict[str, Any]
 Thing = tuple[str, str, tuple[int, ...]]

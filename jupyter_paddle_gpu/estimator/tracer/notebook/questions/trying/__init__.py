@@ -1,0 +1,1 @@
+"""What trials of suggestions tell."""
