@@ -47,9 +47,10 @@ def test_a_batch_that_was_printed_wins_over_one_that_merely_fits(ratings):
     assert [one["suggestion"] for one in ratings["printed"]["questions"]] == ["int64[16,2] float32[16,1]"]
 
 
-def test_nothing_is_suggested_where_only_labels_fit_that_no_binary_loss_takes(ratings):
-    asked = {one["name"]: one["suggestion"] for one in ratings["unsaid"]["questions"]}
-    assert asked["loader"] is None
+def test_where_only_labels_fit_that_no_binary_loss_takes_the_end_is_told_with_the_guess(ratings):
+    (asked,) = [one for one in ratings["unsaid"]["questions"] if one["name"] == "loader"]
+    assert asked["suggestion"].startswith("int64[16,")
+    assert (asked["params"]["source"], bool(asked["params"]["end"])) == ("assumed", True)
 
 
 LEFT_BEHIND = """
