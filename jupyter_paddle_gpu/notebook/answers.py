@@ -33,9 +33,14 @@ def for_job(facts: NotebookFacts, answers: Mapping[str, FactValue]) -> Answers:
     names = (node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     bound = {node.id for node in names if node not in declared}
     read = set(_read(nodes))
+    fields = {name for node in nodes for name in _fields_of(node)}
     return Answers(
         sets=values,
-        environment={name: str(value) for name, value in values.items() if name in read or name not in bound},
+        environment={
+            name: str(value)
+            for name, value in values.items()
+            if name in read or name not in bound or _is_of_field(name, fields)
+        },
     )
 
 
@@ -52,9 +57,11 @@ def _nodes(source: str) -> list[ast.AST]:
 
 
 def _read(nodes: Iterable[ast.AST]) -> Iterable[str]:
-    """Names of environment variables: `os.environ["A"]`, `os.getenv("A")`, and any text that a call has first, by which
-    a library may look one up (`env.int("A")`)."""
+    """Names of environment variables: `os.environ["A"]`, `os.getenv("A")`, and texts by which a library, or a function,
+    may look one up: what a call has first (`env.int("a")`), and any that is written as variables are."""
     for node in nodes:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isupper():
+            yield node.value
         key: ast.expr | None = None
         if isinstance(node, ast.Subscript) and _is_environment(node.value):
             key = node.slice
@@ -62,6 +69,19 @@ def _read(nodes: Iterable[ast.AST]) -> Iterable[str]:
             key = node.args[0]
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             yield key.value
+
+
+def _fields_of(node: ast.AST) -> Iterable[str]:
+    """What a class of settings reads from the environment (`class Settings(BaseSettings)`), in small letters."""
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Settings") for base in node.bases):
+        declared = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
+        yield from (target.id.lower() for target in declared if isinstance(target, ast.Name))
+
+
+def _is_of_field(name: str, fields: set[str]) -> bool:
+    """Whether it may be the variable of a declared field, behind prefixes: `TRAIN_BATCH` of `batch: int`."""
+    words = name.lower().split("_")
+    return any("_".join(words[first:]) in fields for first in range(len(words)))
 
 
 def _is_environment(node: ast.expr) -> bool:

@@ -42,6 +42,19 @@ def test_a_program_reads_its_answer_from_the_environment_itself(
     assert run.stream(0) == "[64, 8, 3]\n", run.log
 
 
+def test_what_a_library_makes_of_a_variable_is_a_number(
+    execute: Execute, shell: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BATCH", "64")
+    monkeypatch.setenv("KIND", "deep")
+    run = execute(
+        "config = lambda name: None\nBATCH = config('BATCH')\nKIND = config('KIND')\nprint([BATCH, KIND])",
+        sets={"BATCH": "64", "KIND": "deep"},
+        shell=shell,
+    )
+    assert run.stream(0) == "[64, 'deep']\n", run.log
+
+
 def test_answers_stand_for_what_would_be_typed(execute: Execute, shell: str) -> None:
     run = execute(
         "import argparse\ndef read():\n    parser = argparse.ArgumentParser()\n"

@@ -113,9 +113,15 @@ class Binder(ast.NodeTransformer):
         return made if person.is_asked else self._constant(name, value)
 
     def _constant(self, name: str, place: ast.AST) -> ast.expr:
-        value = self._values[name]
+        value = _of_variable(name, self._values[name])
         found = None if isinstance(getattr(place, "value", None), str) else _listed(value)
         return _placed(ast.Constant(value=value, kind=None) if found is None else found, place)
+
+
+def _of_variable(name: str, answer: Any) -> Any:
+    """An answer for a variable, which is a text, as a library gives it that reads one: a number where it is one."""
+    is_text = isinstance(answer, str) and os.environ.get(name) == answer
+    return ast.literal_eval(answer) if is_text and re.fullmatch(r"-?(0|[1-9]\d*)(\.\d+)?", answer) else answer
 
 
 def _placed(made: ast.expr, place: ast.AST) -> ast.expr:

@@ -112,11 +112,16 @@ def test_answers_go_to_the_job_where_it_takes_them(services):
     assert spec.environment == {"BATCH": "8", "HELPERS": "b"}, "what is set for the job stands above answers"
 
 
-def test_a_variable_that_a_library_reads_is_set_also_where_a_field_has_its_name(services):
-    code = "class Settings(BaseSettings):\n    BATCH: int\ndef train():\n    ROWS = env.int('ROWS')\nrows = 2\n"
-    wish = Submission(request=EstimateRequest(answers={"BATCH": 8, "ROWS": 3, "rows": 4}), estimate=False)
-    spec = specify(services.desk(), source(services, code), wish)
-    assert spec.environment == {"BATCH": "8", "ROWS": "3"}
+def test_a_variable_that_a_library_reads_is_set_also_where_a_name_is_bound_that_is_alike(services):
+    code = (
+        "class Settings(BaseSettings):\n    batch: int\n    kind: str\nTRAIN_BATCH = Settings().batch\nBATCH = 2\n"
+        "def train():\n    ROWS = env.int('ROWS')\nfor name in ('UNITS',):\n    UNITS = need(name)\nrows = 2\n"
+    )
+    answers = {"TRAIN_BATCH": 8, "ROWS": 3, "rows": 4, "UNITS": 5}
+    spec = specify(
+        services.desk(), source(services, code), Submission(request=EstimateRequest(answers=answers), estimate=False)
+    )
+    assert spec.environment == {"TRAIN_BATCH": "8", "ROWS": "3", "UNITS": "5"}
 
 
 WORKERS = """

@@ -135,16 +135,33 @@ def _of_environment(answers: dict[str, Any], sources: list[str]) -> list[str]:
     declared = {node.target for node in whole if isinstance(node, ast.AnnAssign) and node.value is None}
     names = (node for node in whole if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
     bound = {node.id for node in names if node not in declared}
-    read = {*environment_names(sources), *map(_text_handed_on, whole)}
-    return [name for name in answers if name in read or name not in bound]
+    read = {*environment_names(sources), *map(_text_of, whole)}
+    fields = {name for node in whole for name in _fields_of(node)}
+    return [name for name in answers if name in read or name not in bound or _is_of_field(name, fields)]
 
 
-def _text_handed_on(node: ast.AST) -> str | None:
-    """The text that a call has first, by which a library may look a variable up: `env.int("BATCH")`."""
+def _text_of(node: ast.AST) -> str | None:
+    """A text by which a library, or a function, may look a variable up: what a call has first (`env.int("batch")`), and
+    any that is written as variables are."""
     match node:
         case ast.Call(args=[ast.Constant(value=str(text)), *_]):
             return text
+        case ast.Constant(value=str(text)) if text.isupper():
+            return text
     return None
+
+
+def _fields_of(node: ast.AST) -> Iterator[str]:
+    """What a class of settings reads from the environment (`class Settings(BaseSettings)`), in small letters."""
+    if isinstance(node, ast.ClassDef) and any(ast.unparse(base).endswith("Settings") for base in node.bases):
+        declared = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
+        yield from (target.id.lower() for target in declared if isinstance(target, ast.Name))
+
+
+def _is_of_field(name: str, fields: set[str]) -> bool:
+    """Whether it may be the variable of a declared field, behind prefixes: `TRAIN_BATCH` of `batch: int`."""
+    words = name.lower().split("_")
+    return any("_".join(words[first:]) in fields for first in range(len(words)))
 
 
 class OutsideAnswers(ast.NodeTransformer):

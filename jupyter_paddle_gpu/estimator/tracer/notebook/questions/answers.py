@@ -57,7 +57,7 @@ class Answers(ast.NodeTransformer):
         """The answer as what is assigned."""
         self.used.add(name)
         if node.value is not None and self._gives(name, node):
-            node.value = _typed(node.value, self.answers[name])
+            node.value = _typed(node.value, _of_variable(name, self.answers[name]))
 
     def _gives(self, name: str, node: ast.Assign | ast.AnnAssign) -> bool:
         """Whether the answer is what is assigned: where the statement reads it from the environment, the program makes
@@ -65,6 +65,15 @@ class Answers(ast.NodeTransformer):
         if name not in self.answers:
             return False
         return os.environ.get(name) != str(self.answers[name]) or not _reads_variable(node, name)
+
+
+def _of_variable(name: str, answer: Any) -> Any:
+    """An answer for a variable, which is a text, as a library gives it that reads one: a number where it is one."""
+    is_number = isinstance(answer, str) and os.environ.get(name) == answer and _NUMBER.fullmatch(answer) is not None
+    return ast.literal_eval(answer) if is_number else answer
+
+
+_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 
 
 def _typed(value: ast.expr, answer: Any) -> ast.expr:

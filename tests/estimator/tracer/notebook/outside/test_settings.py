@@ -45,6 +45,14 @@ class Settings(BaseSettings):
     model: Model
 train(16, Settings().model.width)
 """,
+    "pydantic_bound": """
+from pydantic_settings import BaseSettings
+class Settings(BaseSettings):
+    batch: int
+settings = Settings()
+BATCH = settings.batch
+train(BATCH)
+""",
     "pydantic_first": """
 from pydantic.v1 import BaseSettings, Field
 class Settings(BaseSettings):
@@ -151,6 +159,7 @@ train(config.batch, config.model.width)
 ASKED = {
     "pydantic": {"TRAIN_BATCH": "32", "TRAIN_MODE": "train", "NET_UNITS": "256", "TRAIN_MODEL__WIDTH": "256"},
     "pydantic_json": {"MODEL": '{"width": 256, "rate": 0.1}'},
+    "pydantic_bound": {"BATCH": "32"},
     "pydantic_first": {"BATCH": "32", "NET_WIDTH": "256"},
     "pydantic_whole": {"BATCH": "32"},
     "dotenv": {"BATCH": "32"},
