@@ -212,6 +212,10 @@ def _exported(session: Session, original: Callable[..., Any], *args: Any, **kwar
     if isinstance(given["path"], (str, os.PathLike)):
         session.of(Exports).layers[os.path.realpath(given["path"])] = layer
     forward = layer.forward if isinstance(layer, paddle.nn.Layer) else None
+    if isinstance(forward, Exported) and isinstance(forward.specs, (list, tuple)) and specs is None:
+        if paddle.in_dynamic_mode() and session.of(StepWatch).rest.is_on:
+            _takes(cast("Tensors", session), layer, forward.specs)
+        return
     if not inspect.ismethod(forward) or hasattr(forward, "__wrapped__") or not paddle.in_dynamic_mode():
         return
     if not isinstance(specs, (list, tuple)):
@@ -278,12 +282,14 @@ class Exported:
 
     Args:
         forward: the layer's own.
+        specs: of its inputs, as they were given to `to_static`.
     """
 
     outputs: tuple[Any, ...] = ()
     inputs: tuple[Any, ...] = ()
 
-    def __init__(self, forward: Callable[..., Any]) -> None:
+    def __init__(self, forward: Callable[..., Any], specs: Any = None) -> None:
+        self.specs = specs
         functools.update_wrapper(self, forward)
         self.__signature__ = inspect.signature(forward)
         self._forward = forward
@@ -312,7 +318,7 @@ def _undecorated(
     if not is_layer:
         return _compiling(function) if inspect.isfunction(function) else function
     if not isinstance(function.forward, Exported):
-        function.forward = Exported(function.forward)
+        function.forward = Exported(function.forward, args[0] if args else kwargs.get("input_spec"))
     return function
 
 

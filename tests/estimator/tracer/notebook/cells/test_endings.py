@@ -112,6 +112,13 @@ FAULTS = {
         + SPEC.format(specs="paddle.static.InputSpec([3, 5, 6], 'float32')"),
         PRE_STATE,
     ),
+    "an export of a layer that `to_static` was given the inputs of": (
+        LOSSES
+        + LAYER.format(forward=STATE.format(batch=4))
+        + "spec = [paddle.static.InputSpec([None, 5, 6], 'float32')]\n"
+        + "net = paddle.jit.to_static(net, input_spec=spec)\npaddle.jit.save(net, 'out/net')\n",
+        PRE_STATE,
+    ),
     "an export of shapes that do not go together": (
         LOSSES
         + LAYER.format(forward="return x + paddle.zeros([3, 6])")
