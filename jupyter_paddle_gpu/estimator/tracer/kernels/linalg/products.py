@@ -6,6 +6,7 @@ operand is a matrix and the other a batch of them, operands are laid out anew as
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -105,6 +106,24 @@ def _gradient(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     for_x, for_y = _folded(x, y, grad, attrs)
     later = results[1][0].nbytes if wants_y else 0  # y's gradient is not there yet when x's is computed
     return max(for_x * wants_x - later, for_y * wants_y, 0) + conjugates
+
+
+def _batches_apart(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Batch dimensions that do not go together, of which the kernel alone says so (`GetBroadcastFromDims`,
+    `impl/matmul_kernel_impl.h`): the result's shape is that of the larger ones."""
+    x, y = (group[0].shape for group in operands[:2])
+    if len(x) < 2 or len(y) < 2:
+        return None
+    length = max(len(x), len(y)) - 2
+    own, other = ((1,) * (length + 2 - len(shape)) + shape[:-2] for shape in (x, y))
+    at = next((i for i, (a, b) in enumerate(zip(own, other, strict=True)) if a != b and a > 1 and b > 1), None)
+    if at is None:
+        return None
+    return ValueError(
+        f"(InvalidArgument) Input(X) and Input(Y) has error dim. X_broadcast's shape[{at}] must be equal to "
+        f"Y_broadcast's shape[{at}], or X_broadcast's shape[{at}] <= 1, or Y_broadcast's shape[{at}] <= 1, but "
+        f"received X_broadcast's shape[{at}] = [{own[at]}]received Y_broadcast's shape[{at}] = [{other[at]}]."
+    )
 
 
 def _chain(copies: int) -> Amount:
@@ -228,7 +247,14 @@ OPERATORS = (
         "matmul",
         "`matmul_grad_kernel_impl.h`, `composite_double_backward_api.h`, `eager_gen.py`; measured to the byte, complex "
         "operands too",
-        Rule(strides=Strides.KEPT, flops=_flops, amp_name="matmul_v2", keeps_sizes=True, asked=Asked.EACH_CALL),
+        Rule(
+            strides=Strides.KEPT,
+            flops=_flops,
+            amp_name="matmul_v2",
+            keeps_sizes=True,
+            asked=Asked.EACH_CALL,
+            refuses=_batches_apart,
+        ),
         gradient=Rule(
             flops=_gradient_flops,
             workspace=_gradient,
