@@ -237,6 +237,35 @@ def within(kind: Index, axis: int | None = None) -> Refuses:
     return rule
 
 
+_SCATTERED = within(SCATTER, axis=0)
+
+
+def scattered(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Rows of another size than those whose place they take, or places that are not there (funcs/scatter.h)."""
+    of, rows = operands[0][0].shape, operands[2][0].shape
+    at = next((i for i in range(1, min(len(of), len(rows))) if of[i] != rows[i]), None)
+    if at is None:
+        return _SCATTERED(attrs, operands, numbers)
+    return ValueError(
+        "(InvalidArgument) The dimensions of the source tensor and target tensor should match, but received source "
+        f"tensor's {at}-th dimension is {rows[at]},target tensor's {at}-th dimension is {of[at]}."
+    )
+
+
+def segments(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Numbers of segments that go down (cpu/segment_pool_kernel.cc, funcs/segment_pooling.cc)."""
+    known = numbers(operands[1][0])
+    if known is None or known.dtype.kind not in "iu":
+        return None
+    at = next((i for i in range(len(known) - 1) if known[i] > known[i + 1]), None)
+    if at is None:
+        return None
+    return ValueError(
+        f"(InvalidArgument) The segment ids should be sorted, but got segment_ids[{at}]:{known[at]} > "
+        f"segment_ids[{at + 1}]:{known[at + 1]}."
+    )
+
+
 def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Rows of indices, a column for each of the first operand's leading dimensions (funcs/gather.h)."""
     of, index, known = operands[0][0].shape, operands[1][0], numbers(operands[1][0])

@@ -277,7 +277,7 @@ OPERATORS = (
     ),
     Operator("index_sample", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SAMPLE, axis=1))),
     Operator("index_select", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SELECT))),
-    Operator("scatter", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.SCATTER, axis=0))),
+    Operator("scatter", f"{_STRIDES}; {_INDICES}", _placing(bounds.scattered)),
     Operator("scatter_nd_add", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator(
         "send_u_recv",
@@ -367,6 +367,10 @@ OPERATORS = (
         Rule(rows=_rows_by_repeats, workspace=_repeat, refuses=bounds.repeats),
         gradient=Rule(workspace=_repeat_grad, further=Further.NOT_FOLLOWED),
     ),
-    Operator("segment_pool", "`segment_pool_kernel.cc`; to the byte", Rule(rows=_rows_by_segments)),
+    Operator(
+        "segment_pool",
+        "`segment_pool_kernel.cc`; to the byte",
+        Rule(rows=_rows_by_segments, refuses=bounds.segments, asked=Asked.EACH_CALL),
+    ),
     Operator("index_add_ multiplex scatter_ fill_diagonal_tensor", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
 )

@@ -207,6 +207,9 @@ def _windows(session: Traced, original: Any, x: Any, *window: int) -> Any:
     array, (axis, size, step) = session.state(x).array, window
     axis %= len(array.shape)
     shape, strides = list(array.shape), list(array.strides)
+    if size > shape[axis]:  # stride/tensor_unfold_kernel.cc
+        said = f"(InvalidArgument) paddle.unfold size({size}) must be less than shape[axis]({shape[axis]})."
+        raise session.refused(ValueError(said))
     shape[axis] = (shape[axis] - size) // step + 1
     shape.append(size)
     strides.append(strides[axis])
@@ -332,7 +335,8 @@ OPERATORS = (
     Operator("diag_embed", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
     Operator("flip", _COPIES, Rule(strides=Strides.KEPT, numbers={1: LISTED_AXES}, asked=Asked.TYPE_OF_ONE)),
     Operator("roll", _COPIES, Rule(strides=Strides.KEPT, numbers={1: Number(list, "shifts")}, asked=Asked.TYPE_OF_ONE)),
-    Operator("meshgrid tril triu", _COPIES, Rule(strides=Strides.KEPT)),
+    Operator("meshgrid", _COPIES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
+    Operator("tril triu", _COPIES, Rule(strides=Strides.KEPT)),
     Operator(
         "crop",
         WITHOUT_MEMORY,

@@ -6,7 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
-from ..rules import Arrays, Attributes, Meta, Operator, Place, Rule
+from ..rules import Arrays, Asked, Attributes, Meta, Operator, Place, Rule
 
 
 def _cholesky_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
@@ -149,12 +149,17 @@ _EIGHT = "`qr_grad_kernel_impl.h`, `lu_grad_kernel_impl.h`; eight shapes, wide a
 OPERATORS = (
     Operator("cholesky", _SOURCE, gradient=Rule(workspace=_cholesky_grad)),
     Operator("triangular_solve", _SOURCE, gradient=Rule(workspace=_triangular_solve_grad)),
-    Operator("solve", _SOURCE, Rule(workspace=_solve), gradient=Rule(workspace=_solve_grad)),
+    Operator("solve", _SOURCE, Rule(workspace=_solve, asked=Asked.EACH_CALL), gradient=Rule(workspace=_solve_grad)),
     Operator("cholesky_solve", _SOURCE, Rule(workspace=_cholesky_solve), gradient=Rule(workspace=_cholesky_solve_grad)),
     Operator("matrix_power", _SOURCE, Rule(workspace=_matrix_power), gradient=Rule(workspace=_matrix_power_grad)),
     Operator("inverse", "measured to the byte", gradient=Rule(workspace=_of_gradient)),
-    Operator("det", _SOURCE, gradient=Rule(workspace=_det_grad)),
-    Operator("slogdet", _SOURCE, Rule(result=_sign_and_logarithm), gradient=Rule(workspace=_slogdet_grad)),
+    Operator("det", _SOURCE, Rule(asked=Asked.EACH_CALL), gradient=Rule(workspace=_det_grad)),
+    Operator(
+        "slogdet",
+        _SOURCE,
+        Rule(result=_sign_and_logarithm, asked=Asked.EACH_CALL),
+        gradient=Rule(workspace=_slogdet_grad),
+    ),
     Operator("qr", _EIGHT, gradient=Rule(workspace=_qr_grad)),
     Operator("lu", _EIGHT, Rule(workspace=_lu), gradient=Rule(workspace=_lu_grad)),
     Operator("eigh", _WITH_WORK, Rule(workspace=_eigh), gradient=Rule(workspace=_eigh_grad, fills_zeros=True)),

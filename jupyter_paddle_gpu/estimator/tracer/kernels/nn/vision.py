@@ -89,7 +89,7 @@ OPERATORS = (
     Operator(
         "grid_sample",
         "measured on 54 configurations of images and volumes, each to the byte",
-        Rule(workspace=_grid_sample, reads_as={1: 0}),
+        Rule(workspace=_grid_sample, reads_as={1: 0}, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_grid_sample_grad),
     ),
     Operator("linear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="linear_interp_v2")),
