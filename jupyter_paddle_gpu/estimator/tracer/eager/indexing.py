@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import numbers
 from collections.abc import Iterator
 from typing import Any
@@ -268,6 +269,7 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
     _check_masks(runtime, tensor, index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
+    _check_value(runtime, tensor, index, value)
     if isinstance(value, paddle.Tensor) and not advanced:
         if value.dtype != tensor.dtype:
             value = value.astype(tensor.dtype)
@@ -295,6 +297,56 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
     array = runtime.state(tensor).array
     array.value = None
     array.count_write()
+
+
+def _check_value(runtime: Tensors, tensor: Any, index: Any, value: Any) -> None:
+    """Raise what the kernels say of a value that is not of the part's shape (`CheckIsDimsMatch`, funcs/set_value.h;
+    `index_elementwise_put`): the program builder looks at neither."""
+    if isinstance(value, (list, tuple, str)):
+        allowed = "The assign value allows Tensor, numpy.ndarray, integer, float, complex or bool"
+        said = f"(InvalidArgument) Value type error. {allowed}, but received {type(value).__name__}."
+        raise runtime.refused(ValueError(said))  # Paddle gives the address of its type
+    if not isinstance(value, (paddle.Tensor, np.ndarray)):
+        return
+    given = tuple(value.shape)
+    parts = [_as_number(one) for one in (index if isinstance(index, tuple) else (index,))]
+    if _is_plain(tuple(parts)):
+        part = np.broadcast_to(np.False_, tuple(tensor.shape))[tuple(parts)].shape  # no element of it is made
+        held, own = _significant(given), _significant(part)
+        if held and (len(held) > len(own) or not _spreads(held, own)):
+            said = f"The shape of tensor assigned value must match the shape of target shape: {list(given)}"
+            raise runtime.refused(ValueError(f"(InvalidArgument) {said}, but now shape is {list(part)}."))
+        return
+    rows = [_rows(one) for one in parts]
+    if None not in rows:
+        chosen = np.broadcast_shapes(*(one for one in rows if one)) + tuple(tensor.shape[len(rows) :])
+        if not _spreads(given, chosen):
+            said = f"value tensor of shape {list(given)} cannot be broadcast to indexing result of shape {list(chosen)}"
+            raise runtime.refused(ValueError(f"(InvalidArgument) shape mismatch: {said}."))
+
+
+def _as_number(part: Any) -> Any:
+    """One place for a tensor of no dimension that says which: all parts that it may say have one shape."""
+    is_number = isinstance(part, paddle.Tensor) and not part.ndim and "int" in str(part.dtype)
+    return 0 if is_number else part
+
+
+def _rows(part: Any) -> tuple[int, ...] | None:
+    """The shape of a tensor or a list of places; None of anything else."""
+    if isinstance(part, paddle.Tensor) and part.ndim and "int" in str(part.dtype):
+        return tuple(part.shape)
+    is_list = isinstance(part, list) and bool(part) and all(type(place) is int for place in part)
+    return (len(part),) if is_list else None
+
+
+def _significant(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape from its first size that is not 1."""
+    return tuple(itertools.dropwhile(lambda size: size == 1, shape))
+
+
+def _spreads(value: tuple[int, ...], part: tuple[int, ...]) -> bool:
+    """Whether each size of a value is that of the part, or 1, counted from the last one."""
+    return all(size in {own, 1} for size, own in zip(reversed(value), reversed(part), strict=False))
 
 
 def _is_plain(index: Any) -> bool:

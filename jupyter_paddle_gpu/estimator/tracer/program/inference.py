@@ -26,6 +26,8 @@ _SAFE_ORDER = 2
 """Beyond it, the program builder crashes on gradients of operators with absent operands."""
 _SMALL = 1 << 20
 """Numbers that an operator may really make to say what it has against its arguments."""
+_OF_SHAPES = "Broadcast dimension mismatch"
+"""What builder and eager mode say by the same check (`BroadcastDimsArrays`)."""
 _BY_TYPES = {Asked.TYPE_OF_ONE: 1, Asked.TYPES_OF_TWO: 2}
 """With how many tensors those are called of which types are all that eager mode has to be asked."""
 _MIXED = 2
@@ -169,6 +171,8 @@ class Inference:
                 problem = refusal(asked, metas, _fill)
             if problem is None and built is not None and metas:
                 problem = refused_type(asked, metas, _fill)
+                if problem is None and _OF_SHAPES in str(built):  # behind what a kernel of truths reads
+                    problem = built
         if problem is not None:
             raise running().refused(problem)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
+from typing import Any
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
@@ -142,6 +144,18 @@ def _sign_and_logarithm(attrs: Attributes, operands: Arrays, place: Place) -> Me
     return (2, *operands[0][0].shape[:-2]), operands[0][0].dtype
 
 
+def _unequal(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Right sides of another height than the matrices, which the kernel alone looks at (`impl/solve_kernel_impl.h`)."""
+    x, y = (list(group[0].shape) for group in operands[:2])
+    if len(x) != len(y) or len(x) < 2 or x[-1] == y[-2]:
+        return None
+    return ValueError(
+        "(InvalidArgument) Matrix X1 with dimension greater than 2 and any matrix Y1,the matrix X1's width must be "
+        f"equal with matrix Y1's height. But received X's shape = {x}, X1's shape = {x}, X1's width = {x[-1]}; "
+        f"Y's shape = {y}, Y1's shape = {y}, Y1's height = {y[-2]}."
+    )
+
+
 _SOURCE = "`phi/kernels/impl`; three or more shapes, to the byte"
 _WITH_WORK = "`phi/kernels/impl`, LAPACK's `syevd`; three or more shapes, to the byte"
 _EIGHT = "`qr_grad_kernel_impl.h`, `lu_grad_kernel_impl.h`; eight shapes, wide and tall ones among them, to the byte"
@@ -149,7 +163,7 @@ _EIGHT = "`qr_grad_kernel_impl.h`, `lu_grad_kernel_impl.h`; eight shapes, wide a
 OPERATORS = (
     Operator("cholesky", _SOURCE, gradient=Rule(workspace=_cholesky_grad)),
     Operator("triangular_solve", _SOURCE, gradient=Rule(workspace=_triangular_solve_grad)),
-    Operator("solve", _SOURCE, Rule(workspace=_solve, asked=Asked.EACH_CALL), gradient=Rule(workspace=_solve_grad)),
+    Operator("solve", _SOURCE, Rule(workspace=_solve, refuses=_unequal), gradient=Rule(workspace=_solve_grad)),
     Operator("cholesky_solve", _SOURCE, Rule(workspace=_cholesky_solve), gradient=Rule(workspace=_cholesky_solve_grad)),
     Operator("matrix_power", _SOURCE, Rule(workspace=_matrix_power), gradient=Rule(workspace=_matrix_power_grad)),
     Operator("inverse", "measured to the byte", gradient=Rule(workspace=_of_gradient)),

@@ -92,6 +92,7 @@ OPERATORS = (
         Rule(workspace=_grid_sample, reads_as={1: 0}, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_grid_sample_grad),
     ),
+    Operator("fractional_max_pool2d", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
     Operator("linear_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="linear_interp_v2")),
     Operator("nearest_interp", _NAMES, Rule(strides=Strides.KEPT, amp_name="nearest_interp_v2", asked=Asked.EACH_CALL)),
     Operator(
@@ -131,7 +132,7 @@ OPERATORS = (
     Operator(
         "channel_shuffle temporal_shift",
         _STRIDES,
-        Rule(strides=Strides.KEPT),
+        Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL),
     ),
     Operator(
         "pixel_shuffle pixel_unshuffle unfold",

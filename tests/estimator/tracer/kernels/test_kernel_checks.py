@@ -1,0 +1,87 @@
+"""Shapes that kernels alone look at, which the program builder takes: each beside what Paddle itself says, by the same
+words at the same line."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.refusals.running import ROOT
+
+pytestmark = pytest.mark.paddle
+
+PROGRAM = """
+import paddle, numpy as np
+import paddle.nn.functional as F
+linear = paddle.nn.Linear(6, 6)
+optimizer = paddle.optimizer.SGD(0.1, parameters=linear.parameters())
+for step in range(4):
+    x = linear(paddle.rand([4, 3, 6]))
+    z = x.clone()
+    {line}
+    z.mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+ENDS = (
+    "z = paddle.matmul(x.unsqueeze(1), paddle.rand([2, 3, 6, 2]))",
+    "z = paddle.matmul(x, paddle.rand([3, 1, 2, 6, 2]))",
+    "z = paddle.matmul(x, paddle.rand([3, 6, 2]))", "z = x @ paddle.rand([2, 6, 2])",
+    "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 5]))",
+    "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 5]), overwrite=False)",
+    "z = paddle.linalg.det(x)", "z = paddle.linalg.slogdet(x)",
+    "z = paddle.linalg.solve(x[:, :, :3], paddle.rand([4, 2, 1]))",
+    "z = F.grid_sample(x.unsqueeze(0), paddle.rand([2, 5, 5, 2]))",
+    "z = paddle.incubate.segment_sum(x, paddle.to_tensor([0, 0, 1]))",
+    "z = paddle.geometric.segment_mean(x, paddle.to_tensor([1, 0, 0, 0]))",
+    "z = paddle.meshgrid(x, x)[0]", "z = paddle.unfold(x, 1, 9, 1)", "z = F.temporal_shift(x.unsqueeze(1), 3)",
+    "z = F.fractional_max_pool2d(x.unsqueeze(0), 9)",
+    "z = x * ((x > 0) & (paddle.rand([4, 2, 6]) > 0)).astype('float32')",
+    "z = x * paddle.logical_or(x > 0, paddle.rand([5]) > 0).astype('float32')",
+    "z[:, 0:2] = paddle.rand([4, 3, 6])", "z[:, 0] = paddle.rand([4, 5])", "z[..., 0] = paddle.rand([3, 4])",
+    "z[0] = np.ones([2, 6], 'float32')", "z[::2] = paddle.rand([4, 3, 6])", "z[:, None, 0] = paddle.rand([4, 2, 6])",
+    "z[0, 0, 0] = paddle.rand([2])", "z[1:3, :, 2:4] = x[0:2, :, 0:3]", "z[paddle.to_tensor(1)] = paddle.rand([4, 6])",
+    "z[paddle.to_tensor([0, 1])] = paddle.rand([3, 3, 6])", "z[[0, 1]] = paddle.rand([3, 3, 6])",
+    "z[paddle.to_tensor([0, 1]), paddle.to_tensor([1, 2])] = paddle.rand([3, 6])",
+    "z[0] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]",
+)  # fmt: skip
+RUNS = (
+    "z = paddle.matmul(x, paddle.rand([1, 6, 2]))", "z = paddle.matmul(x[0], paddle.rand([2, 1, 6, 2]))",
+    "z = x @ paddle.rand([4, 6, 2])", "z = paddle.matmul(x, paddle.rand([6]))",
+    "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 6]))", "z = paddle.linalg.det(x[:, :, :3])",
+    "z = F.grid_sample(x.unsqueeze(0), paddle.rand([1, 5, 5, 2]))", "z = paddle.unfold(x, 1, 3, 1)",
+    "z = paddle.geometric.segment_max(x, paddle.to_tensor([0, 0, 0, 2]))", "z = F.temporal_shift(x.unsqueeze(1), 2)",
+    "z = F.fractional_max_pool2d(x.unsqueeze(0), 2)", "z[:, 0:2] = paddle.rand([2, 6])", "z[:, 0] = paddle.rand([4, 1])",
+    "z[:, 0:2] = paddle.rand([1, 4, 2, 6])", "z[0:0] = paddle.rand([0, 3, 6])", "z[...] = paddle.rand([3, 6])",
+    "z[:, None, 0] = paddle.rand([4, 1, 6])", "z[-1] = np.ones([3, 6], 'float32')", "z[0, 0, 0] = paddle.rand([1])",
+    "z[paddle.to_tensor([0, 1])] = paddle.rand([1, 3, 6])", "z[paddle.to_tensor([[0, 1]])] = paddle.rand([1, 2, 3, 6])",
+    "z[paddle.to_tensor([0, 1]), paddle.to_tensor([1, 2])] = paddle.rand([6])", "z[paddle.to_tensor(1)] = x[0]",
+)  # fmt: skip
+_HINT = re.compile(r" ?received (?:0x[0-9a-f]+|list)\.")
+"""Paddle gives the address of a value's type."""
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict:
+    sent = [{"name": line, "source": PROGRAM.format(line=line)} for line in (*ENDS, *RUNS)]
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
+    text = "".join(json.dumps(one) + "\n" for one in sent)
+    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {row["name"]: (row["real"], row["traced"]) for row in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.mark.parametrize("line", ENDS)
+def test_it_ends_by_the_same_words(answers: dict, line: str) -> None:
+    real, traced = answers[line]
+    assert real["ended"] == "refused"
+    assert {**traced, "text": _HINT.sub("", traced["text"])} == {**real, "text": _HINT.sub("", real["text"])}
+
+
+@pytest.mark.parametrize("line", RUNS)
+def test_what_runs_runs(answers: dict, line: str) -> None:
+    assert [one["ended"] for one in answers[line]] == ["ran", "ran"]
