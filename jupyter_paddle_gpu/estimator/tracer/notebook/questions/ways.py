@@ -149,11 +149,11 @@ def _question(one: stated.Stated) -> Result:
 
 
 def _or_its_modules(result: Result, best: Result) -> Result:
-    """The best way's answer, or, where that has a question for which nothing is suggested, the modules that the program
-    stopped for, those that it went without where no model is known, or those of which it took numbers: they hold what
-    would tell, and can be installed."""
+    """The best way's answer, or, where it suggests nothing that leads on, the modules that the program stopped for,
+    those that it went without where no model is known, or those of which it took numbers: they hold what would tell,
+    and can be installed."""
     asked = best["questions"] if best["status"] == "needs_input" else []
-    left = [one for one in asked if one.get("suggestion") is None]
+    left = [one for one in asked if one.get("suggestion") is None or "end" in one["params"]]
     lacking = [one for one in result["questions"] if one["why"] == "module_missing"]
     batches = [one for one in left if one["kind"] == "batch"]
     if not lacking and batches:
