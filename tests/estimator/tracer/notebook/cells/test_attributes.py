@@ -37,7 +37,7 @@ NET = "net = nn.Sequential(nn.Flatten(), nn.Linear(784, 10))\n"
 QUOTED = {
     "the reduction": (NET, ", reduction='avg'", "received avg"),
 }
-"""Refused by its own word once a batch is described, whatever that is."""
+"""Refused by its own word, whatever a batch looks like."""
 BEFORE = {
     "groups": ("net = nn.Sequential(nn.Conv2D(1, 6, 3, groups=4), nn.Flatten())\n", "divisible by groups"),
     "padding mode": ("net = nn.Conv2D(1, 6, 3, padding_mode='zero')\n", "padding_mode must be one of"),
@@ -93,9 +93,9 @@ def test_an_attribute_is_refused_whatever_the_data_is(traced, name, data):
 
 
 @pytest.mark.parametrize("name", QUOTED)
-def test_a_word_that_is_refused_is_suggested_to_lead_to_a_stop(traced, name):
-    question = next(one for one in traced[f"{name}, absent"]["questions"] if one["kind"] == "batch")
-    assert question["suggestion"], question
+def test_a_word_that_is_refused_is_a_stop_whatever_a_batch_looks_like(traced, name):
+    assert traced[f"{name}, absent"]["status"] == "would_stop", traced[f"{name}, absent"]["questions"]
+    assert QUOTED[name][2] in traced[f"{name}, absent"]["stop"]["error"]
 
 
 @pytest.mark.parametrize("name", NEAR)

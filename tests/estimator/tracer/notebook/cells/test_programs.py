@@ -205,5 +205,8 @@ def test_a_cell_of_its_own_process_stops_where_it_stands(traced: dict) -> None:
 
 
 def test_what_a_script_fails_with_is_said_at_its_command(traced: dict) -> None:
-    assert traced["only failing"]["questions"] == [["cell_failed", 1, 2]]
+    failing = traced["only failing"]
+    assert (failing["status"], failing["questions"]) == ("would_stop", [])
+    assert (failing["stop"]["cell"], failing["stop"]["line"]) == (1, 2)
+    assert "division by zero" in failing["stop"]["error"]
     assert traced["missing"]["questions"] == [["path_missing", 0, 2]]

@@ -163,8 +163,13 @@ def unavoidable(
         else:
             return (best.found if is_seen else None), None
         if found["status"] == "ok":
-            return None, None if found.get("is_spread") else tried[-1]
+            return None, None if found.get("is_spread") or _loses_axes(other, best.answer) else tried[-1]
     return None, None
+
+
+def _loses_axes(other: str, answer: str) -> bool:
+    """Whether a batch is without axes that a first layer may need: what leads on without may be another training."""
+    return any(len(one[2]) < len(own[2]) for one, own in zip(parts_of(other), parts_of(answer), strict=False))
 
 
 def _reached(found: Result) -> int:
