@@ -112,6 +112,7 @@ def _suggested(
             if question["suggestion"] is None and trials.left is not None and question["name"]:
                 question["suggestion"], question["params"] = trials.left, {**question["params"], "source": UNTRIED}
                 question["params"].pop("end", None)
+                result["ends"] = "would_stop"  # for all that is known: another way may lead on
             waiting = _of_one_loader(question, waiting, answers)
             break
         answer, source, found = held
