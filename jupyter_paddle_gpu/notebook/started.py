@@ -37,8 +37,9 @@ def started_programs(cells: Iterable[ParsedCell]) -> list[tuple[int, Magic]]:
         (index, Magic("!" + text, node.lineno))
         for index, tree in trees
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and _name(node.func) in STARTERS | _RUNS and _SCRIPT.search(_line(node, bound))
-        for text in [_line(node, bound)]
+        if isinstance(node, ast.Call)
+        and _name(node.func) in STARTERS | _RUNS
+        and _SCRIPT.search(text := _line(node, bound))
     ]
 
 
