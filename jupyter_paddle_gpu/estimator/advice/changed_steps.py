@@ -18,18 +18,12 @@ from ...domain.what_ifs import WHAT_IFS, EstimateRequest
 from ..memory.assemble import Peak
 from ..sources.traces import Counts, Traced, Traces
 from ..trace import Trace
+from ..tracer.notebook.questions.batch_words import COUNTING, attempts
 from ..translate import KEPT
 from ..workers.interpreters import Interpreter
 
 SOUGHT = frozenset(row.name for row in WHAT_IFS if row.sizes_batch)
 """What a search tries by the tracer alone: a data set of few samples in the cells limits none of its batches."""
-
-DIVIDES = "//"
-"""How the tracer names numbers that may divide samples into batches, or anything else."""
-COUNTING = frozenset(("arange", "eye", "%"))
-"""How it names places that count a batch's samples, or anything else."""
-EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
-"""Keys of settings for what is done beside a training."""
 
 
 class Rewrite(Protocol):
@@ -192,16 +186,7 @@ class ChangedSteps:
             near = tuple(one for one in places if before < (one.cell, one.line) <= own)
             if near and near != places:
                 yield near
-        sizing = tuple(one for one in places if one.name not in COUNTING)
-        training = tuple(one for one in sizing if not (one.file and EVALUATES.search(one.name)))
-        if training and training != sizing:
-            yield training
-        if sizing:
-            yield sizing
-        if any(one.name == DIVIDES for one in sizing):
-            yield tuple(one for one in sizing if one.name != DIVIDES)
-        if places and places != sizing:
-            yield places
+        yield from map(tuple, attempts(places))
 
     def _changed_at(
         self,

@@ -25,7 +25,7 @@ from .literals import Sizes
 from .outcomes import micro
 from .outside import presumed
 from .outside.surroundings import working_in
-from .questions import batch_places, started, trials, ways
+from .questions import batch_places, batch_words, started, trials, ways
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.settings import SettingsFiles
@@ -271,7 +271,7 @@ def _resized(
                 found = [*found, *batch_places.places(request["cells"], size, beside, read)]
         return {**result, "batch_candidates": batch_places.as_data(found)}
     if asked and kept and found:
-        for tried in batch_places.attempts(found):
+        for tried in batch_words.attempts(found):
             counts = batch_places.counting(found, tried)
             changed = batch_places.changed(request, tried, counts, (kept["found"], micro(asked, request)), read)
             again = program.trace({**request, **changed})
@@ -283,7 +283,7 @@ def _resized(
         else:
             return result
     else:
-        found = batch_places.of_training(found)
+        found = batch_words.of_training(found)
     result["batch_from"] = batch_places.as_data(found)
     return result
 

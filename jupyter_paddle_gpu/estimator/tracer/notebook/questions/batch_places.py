@@ -13,18 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .batch_words import alone, speaks_of_batch, words
-from .leading_sizes import DIVIDES, REMAINS, called_by, divisors, sizes_of_batches
+from .batch_words import COUNTING, DIVIDES, alone, evaluates, speaks_of_batch, words
+from .leading_sizes import called_by, divisors, sizes_of_batches
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
 _DECLARES = re.compile(r"add_argument|option|argument|(DEFINE_\w+)")
 """Calls that say of an argument of a command line what it is: those of argparse, click and absl."""
 _COUNT = re.compile(r"(?i)^(n|b|num|size|samples|rows|n_samples|num_samples)$")
-COUNTING = frozenset(("arange", "eye", REMAINS))
-"""What counts a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
-_EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
-"""Settings of what is done beside a training; they stay as long as the step does without."""
 
 
 @dataclass(frozen=True)
@@ -108,25 +104,6 @@ def _only(trees: Mapping[int, ast.Module], cells: list[dict[str, Any]], size: in
 
 def _lines(cell: dict[str, Any]) -> list[bytes]:
     return [line.encode() for line in cell["source"].split("\n")]
-
-
-def of_training(found: list[BatchPlace]) -> list[BatchPlace]:
-    """Without settings of an evaluation, and without all of a file where the command line says another number."""
-    is_typed = any(place.how == "argument" and not place.file for place in found)
-    return [place for place in found if not (place.file and (is_typed or _EVALUATES.search(place.name)))] or found
-
-
-def attempts(found: list[BatchPlace]) -> Iterator[list[BatchPlace]]:
-    """Which of the places to change, the likeliest first: what only counts stays as long as the step does without, and
-    so does what is not of the training."""
-    sizing = [place for place in found if place.name not in COUNTING]
-    if (training := of_training(sizing)) != sizing:
-        yield training
-    yield sizing
-    if any(place.name == DIVIDES for place in sizing):
-        yield [place for place in sizing if place.name != DIVIDES]
-    if sizing != found:
-        yield found
 
 
 def counting(found: Iterable[BatchPlace], tried: list[BatchPlace]) -> list[BatchPlace]:
@@ -260,7 +237,7 @@ def _in_commands(cell: dict[str, Any], size: int) -> Iterator[BatchPlace]:
 def only_setting(settings: Mapping[str, bytes]) -> list[BatchPlace]:
     """Where files of settings speak of a batch, where they do so with but one number for a training."""
     found = [place for path, text in settings.items() for place in _in_settings(path, text)]
-    training = [place for place in found if not _EVALUATES.search(place.name)]
+    training = [place for place in found if not evaluates(place.name)]
     return training if len({place.value for place in training}) == 1 else []
 
 
@@ -273,7 +250,7 @@ def _in_settings(path: str, text: bytes, size: int | None = None) -> Iterator[Ba
     for one in numbers_in(text):
         if (size is None or one.value == size) and any(speaks_of_batch(key) for key in one.name.split(".")[-2:]):
             at = one.line, one.column, one.end, one.value
-            if at not in by_place or _EVALUATES.search(by_place[at]):  # an anchor of several is the training's
+            if at not in by_place or evaluates(by_place[at]):  # an anchor of several is the training's
                 by_place[at] = one.name
     for (line, column, end, value), name in by_place.items():
         yield BatchPlace(-1, line, column, end, "field", name, file=path, digest=digest_of(text), value=value)

@@ -1,5 +1,8 @@
 """Numbers of the cells that a word beside them calls the batch's: in texts (JSON, YAML, a command line), behind a key
-(`os.environ.get("BATCH", "32")`, `["SOLVER.BATCH", 32]`), within what a name is bound to (`batch = field(default=32)`).
+(`os.environ.get("BATCH", "32")`, `["SOLVER.BATCH", 32]`), within what a name is bound to (`batch = field(default=32)`);
+and in which order places are tried, by what they are called.
+
+The estimator imports this outside of the tracer too: standard library alone.
 """
 
 from __future__ import annotations
@@ -7,9 +10,15 @@ from __future__ import annotations
 import ast
 import itertools
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol, TypeVar
 
+DIVIDES, REMAINS = "//", "%"
+"""What numbers are called that divide samples into batches, or anything else."""
+COUNTING = frozenset(("arange", "eye", REMAINS))
+"""What counts a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
+_EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
+"""Keys of settings of what is done beside a training."""
 _BATCH = re.compile(r"(?i)(^|_)(batch|bs|bsz|batchsize|minibatch)(_|$|size)|batch_?size")
 _WORDED = re.compile(rb"""([A-Za-z_][\w.-]*)["']?\s*[:=,\s]\s*["']?(\d+)(?![\w.])""")
 _DEFAULT = re.compile(rb"--([A-Za-z][\w-]*)[^\n]*\[default:\s*(\d+)\]")
@@ -18,6 +27,51 @@ _TAKES = frozenset(
     ("int", "str", "float", "max", "min", "field", "Field", "get", "getenv", "pop", "setdefault", "Option", "Argument")
 )
 """Calls that give a number on which they are handed."""
+
+
+class Placed(Protocol):
+    """A number that may size the batch (`batch_places.BatchPlace`, `domain.estimates.BatchPlace`)."""
+
+    @property
+    def how(self) -> str:
+        """How it stands there."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def file(self) -> str:
+        """The file of settings that holds it; empty: a cell."""
+
+
+_Placed = TypeVar("_Placed", bound=Placed)
+
+
+def attempts(places: Sequence[_Placed]) -> Iterator[list[_Placed]]:
+    """Which of the places to change, the likeliest first: what only counts stays as long as the step does without, and
+    so does what is not of the training."""
+    sizing = [one for one in places if one.name not in COUNTING]
+    if (training := of_training(sizing)) != sizing:
+        yield training
+    if sizing:
+        yield sizing
+    if any(one.name == DIVIDES for one in sizing):
+        yield [one for one in sizing if one.name != DIVIDES]
+    if sizing != list(places):
+        yield list(places)
+
+
+def of_training(places: list[_Placed]) -> list[_Placed]:
+    """Without settings of an evaluation, which stay as long as the step does without, and without all of a file where
+    the command line says another number."""
+    is_typed = any(one.how == "argument" and not one.file for one in places)
+    return [one for one in places if not (one.file and (is_typed or evaluates(one.name)))] or places
+
+
+def evaluates(name: str) -> bool:
+    """Whether a key of settings is of what is done beside a training."""
+    return _EVALUATES.search(name) is not None
 
 
 class Word(NamedTuple):

@@ -7,13 +7,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from .batch_words import DIVIDES, REMAINS
+
 SHAPED = frozenset(
     ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
      "reshape", "random_sample", "gaussian", "integers", "choice", "choices", "sample")
 )  # fmt: skip
 """Calls whose first size is that of the batch, or that draw so many samples (`random.sample(memory, 32)`)."""
-DIVIDES, REMAINS = "//", "%"
-"""What numbers are called that divide."""
 _GATHERS = frozenset(("append", "extend", "insert", "add"))
 _UPDATES = frozenset(("backward", "step", "minimize", "train_batch"))
 
