@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyter_paddle_gpu.domain.notebooks import NotebookFacts
+from jupyter_paddle_gpu.domain.notebooks import NotebookFacts, Place
 from jupyter_paddle_gpu.notebook.files.reading import parse_notebook
 from jupyter_paddle_gpu.notebook.inspection import inspect_notebook
 
@@ -96,6 +96,22 @@ def test_scripts_and_helpers_beside_the_notebook_are_read(tmp_path: Path) -> Non
     assert facts("!python train.py").loop == "custom"
     assert facts("import paddle\nfrom parts.loops import train\ntrain(1, 2)").loop == "custom"
     assert facts("!python other.py").loop == "none"
+
+
+def test_a_model_of_a_module_of_many_classes_is_the_one_that_is_made_in_the_cells(tmp_path: Path) -> None:
+    (tmp_path / "lib.py").write_text(
+        "import paddle\nfrom paddle import nn\n"
+        "class Encoder(nn.Layer):\n    def __init__(self, size):\n        super().__init__()\n"
+        "class MaskedLoss(nn.CrossEntropyLoss):\n    pass\n"
+        "def train(net, loader):\n    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())\n"
+        "    loss = MaskedLoss()\n    for x, y in loader:\n        loss(net(x), y).backward()\n        opt.step()\n"
+    )
+    source = "import lib\nnets = {'small': lib.Encoder(8)}\nlib.train(nets['small'], loader)"
+    cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]
+    content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+    facts = inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
+    assert facts.model is not None
+    assert (facts.model.value, facts.model.place) == ("Encoder", Place(0, 2))
 
 
 def test_who_launches_processes_is_launch_whatever_those_do(inspect: Inspect) -> None:

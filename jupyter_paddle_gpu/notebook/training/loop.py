@@ -83,11 +83,15 @@ class TrainingReader:
         for candidate in candidates:
             if candidate is not None and (made := self.models.constructor(candidate)) is not None:
                 return made
-        built = (
-            c for c in self.code.of_type(ast.Call) if isinstance(c.func, ast.Name) and c.func.id in self.models.layers
-        )
+        trained = frozenset(self.models.layers) - self.models.losses()
+        built = (c for c in self.code.of_type(ast.Call) if self._name_of_class(c) in trained)
         outside = [c for c in built if (o := self.code.owner(c)) is None or o.name not in self.models.layers]
         return outside[-1] if outside and self.training.kind != "none" else None
+
+    def _name_of_class(self, call: ast.Call) -> str:
+        """The class of which a call makes an object, also one of a module; empty where it may be a method."""
+        is_named = isinstance(call.func, ast.Name) or bool(self.names.qualified(call.func))
+        return self.names.last(call.func) if is_named else ""
 
     def epochs(self) -> Fact | None:
         """Passes over the data: `fit(epochs=…)`, or the outermost counting loop around a hand-written step."""

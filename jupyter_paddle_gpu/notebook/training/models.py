@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from ...domain.notebooks import LayerFact
 from ..code import Code
@@ -10,6 +11,7 @@ from ..names import MAX_STEPS, Names
 
 _WRAPPERS = frozenset({"Model", "DataParallel", "distributed_model", "to_static", "decorate", "distributed_optimizer"})
 """Of Paddle: what takes a model (or an optimiser) as its first argument and gives it back in another form."""
+_IS_LOSS = re.compile(r"(Loss|Criterion|Entropy)\d*$")
 _METHODS_GIVING_MODELS = frozenset({"parameters", "sublayers", "train", "network"})
 _METHODS_GIVING_THEMSELVES = frozenset({"to", "cuda", "cpu", "float", "half", "astype"})
 
@@ -29,6 +31,13 @@ class ModelReader:
     def layer_facts(self) -> tuple[LayerFact, ...]:
         """The notebook's own Layer classes."""
         return tuple(LayerFact(name=name, place=self.code.place(self.code.classes[name])) for name in self.layers)
+
+    def losses(self) -> frozenset[str]:
+        """Which of them compute a loss, by their names or those of what they are derived from."""
+        classes = ((name, self.code.classes[name].bases) for name in self.layers)
+        return frozenset(
+            name for name, bases in classes if any(map(_IS_LOSS.search, (name, *map(self.names.last, bases))))
+        )
 
     def constructor(self, expression: ast.expr) -> ast.Call | None:  # noqa: PLR0912 - one arm a form
         """The call that makes a model, seen through wrappers, `.parameters()` and functions that return one."""

@@ -60,10 +60,12 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
 
 
 def key_of(value: Any) -> str:
-    """What a part of unknown content is called in what it is a part of; empty where it is none, or only computed."""
+    """What a part of unknown content is called in what it is a part of; empty where it is none, or only computed, and
+    for what libraries look for in their own objects (`_typ` of pandas): nobody could answer that."""
     while value is not None and (label := value.__dict__["_label"]) in {COMPUTED, ""}:
         value = value.__dict__["_of"]
-    return label if value is not None and label.isidentifier() and label != LENGTH else ""
+    is_name = value is not None and label.isidentifier() and not label.startswith("_")
+    return label if is_name and label != LENGTH else ""
 
 
 def list_of(value: Any) -> Any:

@@ -49,12 +49,30 @@ loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.to_tensor(x), padd
 """
     + TRAINING.format(names="x, y", loader="loader", loss="mse_loss(net(x), y)")
 )
+JOINED = (
+    HEAD
+    + """
+import pandas
+train, test = pandas.read_csv("absent/train.csv"), pandas.read_csv("absent/test.csv")
+features = pandas.concat((train.iloc[:, 1:-1], test.iloc[:, 1:]))
+numbers = features.dtypes[features.dtypes != "object"].index
+features[numbers] = features[numbers].fillna(0)
+features = pandas.get_dummies(features, dummy_na=True)
+x = paddle.to_tensor(features[: train.shape[0]].values.astype("float32"))
+y = paddle.to_tensor(train.price.values.reshape(-1, 1).astype("float32"))
+net = nn.Sequential(nn.Linear(x.shape[1], 1))
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([x, y]), batch_size=8)
+"""
+    + TRAINING.format(names="x, y", loader="loader", loss="mse_loss(net(x), y)")
+)
 
 
 @pytest.fixture(scope="module")
 def found(run_child):
     told = {"table told": {"answers": {"x_shape_1": 12, "loader": "float32[8,12] float32[8,1]"}}}
-    return run_child("trace", {"known": KNOWN, "resumed": RESUMED, "table": TABLE, "table told": TABLE}, told)
+    programs = {"known": KNOWN, "resumed": RESUMED, "table": TABLE, "table told": TABLE, "joined": JOINED}
+    return run_child("trace", programs, told)
 
 
 def test_a_training_that_resumes_at_a_checkpoint_is_seen(found):
@@ -64,3 +82,8 @@ def test_a_training_that_resumes_at_a_checkpoint_is_seen(found):
 def test_a_loader_over_tensors_of_a_table_gives_tensors_once_described(found):
     assert {one["name"] for one in found["table"]["questions"]} == {"x_shape_1", "loader"}
     assert (found["table told"]["status"], found["table told"]["stop"]) == ("ok", None)
+
+
+def test_what_pandas_looks_for_in_its_tables_is_not_asked(found):
+    """`pandas.concat` looks whether each is a table by a name of its own, `_typ`: nobody could answer that."""
+    assert [one["name"] for one in found["joined"]["questions"]] == ["x_shape_1", "loader"]
