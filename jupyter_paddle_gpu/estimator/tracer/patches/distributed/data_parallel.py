@@ -40,7 +40,8 @@ class Reducer:
     pass, NCCL's do not, as nine logs of PASSL's cases say. The last group comes first. A parameter that the first
     outputs do not hang on counts as arrived with the first gradient of each pass, with zeros of its own that stay;
     where its gradient comes all the same, as that of a `PyLayer`'s own forward pass (fleet's `recompute`) does, Paddle
-    refuses it (EagerReducer::MarkVarReady).
+    refuses it (EagerReducer::MarkVarReady). It holds the tensors that the parameters were (`tensors_`): the memory of
+    those that are initialized again, which Paddle's initializers do by other tensors, stays.
     """
 
     def __init__(self, parameters: list[Any], sparse: list[bool], limits: list[int]) -> None:
@@ -53,6 +54,7 @@ class Reducer:
         self._apart: list[tuple[int, Any]] | None = None
         self._ready: frozenset[tuple[int, str]] = frozenset()
         self._zeros: list[Any] = []
+        self._tensors = [self._runtime.state(parameter).array for parameter in parameters]
         self._numbers = {id(parameter): number for number, parameter in enumerate(parameters)}
         for place, group in enumerate(self._groups):
             for parameter in group:

@@ -120,10 +120,15 @@ FROZEN = "\nlayers[4].bias.stop_gradient = True"
 UNUSED = """
 layers.spare = nn.Linear(700, 300)
 layers.forward = lambda x: layers[4](layers[3](layers[2](layers[1](layers[0](x)))))"""
+INITIALIZED = """
+for layer in layers:
+    if type(layer) is nn.Linear:
+        nn.initializer.XavierUniform()(layer.weight)"""
 SOURCES = {
     "parallel-unused": script("model = paddle.DataParallel(layers)", MLP + UNUSED),
     "parallel": script("model = paddle.DataParallel(layers, comm_buffer_size=4)", MLP + FROZEN),
     "parallel-images": script("model = paddle.DataParallel(layers)", IMAGES),
+    "parallel-initialized": script("model = paddle.DataParallel(layers)" + INITIALIZED),
     "parallel-accumulated": script("model = paddle.DataParallel(layers)", BLOCKS, step=ACCUMULATED),
     "parallel-no-sync": script("model = paddle.DataParallel(layers)", BLOCKS, step=NO_SYNC),
     "parallel-recomputed": script("model = paddle.DataParallel(layers)", RECOMPUTED),
