@@ -121,7 +121,29 @@ class Program:
                 return self._binding(self.names.origin(model))
         if self.reader.training.kind == "fit" and fit is not None and isinstance(fit.func, ast.Attribute):
             return self._binding(self.names.origin(fit.func.value))
+        return self._handed_on() if self.reader.training.kind == "none" else None
+
+    def _handed_on(self) -> ast.Assign | None:
+        """The statement that names the model which the cells hand last to what no cell holds: a loop in a module
+        (`train(net, loader)`)."""
+        for call in sorted(self.code.of_type(ast.Call), key=self.code.position, reverse=True):
+            path = self.names.qualified(call.func)
+            if path and not path.startswith("paddle."):
+                for given in (*call.args, *(word.value for word in call.keywords)):
+                    statement = self._bound_before(given, call)
+                    if statement is not None and self.models.is_layer(statement.value):
+                        return statement
         return None
+
+    def _bound_before(self, given: ast.expr, use: ast.Call) -> ast.Assign | None:
+        """The last statement before a use that gives a name its value."""
+        named = given.id if isinstance(given, ast.Name) else ""
+        found = (
+            one for one in self.code.of_type(ast.Assign)
+            if self.code.position(one) < self.code.position(use) and self.code.scope(one) is self.code.scope(use)
+            and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name) and one.targets[0].id == named
+        )  # fmt: skip
+        return max(found, key=self.code.position, default=None)
 
     def _binding(self, made: ast.expr) -> ast.Assign | None:
         """The statement that gives what an expression makes its one name."""

@@ -74,6 +74,16 @@ class ModelReader:
                     return None
         return None
 
+    def is_layer(self, expression: ast.expr) -> bool:
+        """Whether an expression makes a layer, of the notebook's own classes or of Paddle's, that computes no loss."""
+        made = self.constructor(expression)
+        if made is None:
+            return False
+        name, module = self.names.last(made.func), self.names.qualified(made.func).rpartition(".")[0]
+        is_paddles = module == "paddle.nn" and not name.startswith("ClipGrad")
+        is_any = name in self.layers or is_paddles or module.startswith("paddle.vision.models")
+        return is_any and not _IS_LOSS.search(name) and name not in self.losses()
+
     def is_high_level(self, receiver: ast.expr) -> bool:
         """Whether an expression is a `paddle.Model`, whose `fit` and `prepare` are meant."""
         made = self.names.origin(receiver)
