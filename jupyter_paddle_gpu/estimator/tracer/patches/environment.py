@@ -19,7 +19,8 @@ from ..memory.dtypes import name_of
 from ..program.asking import Types
 from ..session import Session, current, paused
 from ..step.steps import StepWatch
-from ..undecided.absent_data import AbsentData, Unseen
+from ..undecided.absent_data import AbsentData
+from ..undecided.absent_weights import AbsentWeights
 from . import absent_modules
 from .awaited import Awaited
 from .patch import Patch
@@ -53,18 +54,6 @@ def _cached(  # noqa: PLR0917 - Paddle's signature
     if not os.path.exists(path):  # noqa: PTH110
         raise DownloadNeeded(url)
     return original(url, module_name, md5sum, save_name)
-
-
-class AbsentWeights(dict[str, Any]):
-    """Parameters that are not here: none to go through, and of unknown content where one is asked for."""
-
-    def __missing__(self, name: str) -> Any:
-        return Unseen()
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Unseen()
 
 
 def _weights(session: Session, original: Callable[..., Any], url: str, *args: Any, **kwargs: Any) -> str:
@@ -104,7 +93,7 @@ def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any,
         if not is_state:
             _miss(session, functools.partial(original, path, *args, **kwargs), name)
         session.note("weights_absent")
-        return AbsentWeights()
+        return AbsentWeights("" if is_weights else name)
     return {} if is_weights else original(path, *args, **kwargs)
 
 

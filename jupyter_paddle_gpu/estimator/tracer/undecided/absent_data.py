@@ -334,10 +334,10 @@ class Unseen(Arithmetic):
         return iter([batch[0] if isinstance(batch, list) and len(batch) == 1 else batch for batch in batches])
 
     def __array__(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
-        if (variant := variants.present()) is not None and variants.may_spend():
-            length = self.__dict__["_length"]
-            return np.zeros(() if length is None else length, dtype or self.__dict__["_dtype"] or variant.numbers)
         session = current()
+        if (variant := variants.present()) is not None and variants.may_spend():
+            shape = made_up.extents(variant, self, session.of(AbsentData).code if session is not None else "")
+            return np.zeros(shape, dtype or self.__dict__["_dtype"] or variant.numbers)
         if session is not None:
             data = session.of(AbsentData)
             text = data.description(data.name_of(self))

@@ -15,7 +15,7 @@ import paddle
 from ..session import Session
 from . import running_code, variants
 from .arithmetic import COMPUTED
-from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, is_tensor, type_of, usual_of
+from .needs import CHOSEN, LENGTH, Kind, Need, Why, default_of, file_of, is_tensor, type_of, usual_of
 from .running_code import is_trained_on, layer_asks, makes_a_layer, paddle_asks, place
 
 
@@ -31,7 +31,7 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
         why = "tensor_unseen"  # an operator goes through what it was given
     if why == "batch_unseen" and key_of(value) and running_code.program_makes_a_layer():
         counts, why = True, "list_unseen"
-    if why == "number_unseen" and (held := list_of(value)) is not None:
+    if why == "number_unseen" and not _is_vocabulary(value) and (held := list_of(value)) is not None:
         value, counts, why = held, True, "list_unseen"
     kind: Kind = "batch" if why in {"batch_unseen", "tensor_unseen"} else "value"
     if why in {"number_unseen", "list_unseen"}:
@@ -54,9 +54,14 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
     need = Need(
         name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(value),
         default=default_of(value), key=key_of(value), usual=usual_of(value),
-        options=() if against is None else (against,),
+        options=() if against is None else (against,), file=file_of(value),
     )  # fmt: skip
     return data.need(need)  # type: ignore[no-any-return]
+
+
+def _is_vocabulary(value: Any) -> bool:
+    """Whether a value is how many entries an embedding has: thousands, which nobody lists."""
+    return value.__dict__["_label"] == LENGTH and running_code.sized(value) == "num_embeddings"
 
 
 def key_of(value: Any) -> str:

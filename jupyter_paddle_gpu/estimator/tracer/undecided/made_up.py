@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from itertools import cycle, islice
@@ -186,6 +187,27 @@ def _cropped(index: tuple[Any, ...]) -> Any | None:
         return None
     sizes = [_COLOURS if one is None else one for one in stops]
     return np.zeros(sizes, np.float32) if stops.count(None) == 1 and stops[1] is not None else None
+
+
+_STORES = re.compile(r"\b(h5py|zarr|tables)\b")
+"""Libraries of files that hold arrays of any number of axes."""
+
+
+def extents(variant: Variant, value: Any, code: str) -> tuple[int, ...]:
+    """The shape of an array that is made of a value of unknown content: of one number, or a list of them. How many axes
+    a slice of an array in a file has (`file["images"][0:32]`) nobody knows."""
+    length: int | None = value.__dict__["_length"]
+    if length is None:
+        return ()
+    is_open = variant.has_more_axes and _STORES.search(code) is not None and _is_entry(value)
+    return (length, variant.length) if is_open else (length,)
+
+
+def _is_entry(value: Any) -> bool:
+    """Whether a value is, or was cut out of, something that has a name in what it was taken from."""
+    while value is not None and not value.__dict__["_label"].isidentifier():
+        value = value.__dict__["_of"]
+    return value is not None
 
 
 _ENTRIES = 16

@@ -45,6 +45,8 @@ class Need:
     """The text that the program takes where a setting is not there: `config.get("optimizer", "sgd")`."""
     options: tuple[str, ...] = ()
     """Texts that the program knows, of which a setting is one."""
+    file: str = ""
+    """The file that would have held it, where that is known beside what was looked for."""
     module: tuple[tuple[str, Any], ...] = ()
     """The module of the program's own that needs it, and the line in it."""
 
@@ -54,6 +56,15 @@ def type_of(value: Any) -> str:
     while value is not None:
         if dtype := value.__dict__["_dtype"]:
             return str(dtype)
+        value = value.__dict__["_of"]
+    return ""
+
+
+def file_of(value: Any) -> str:
+    """The file that a value, or what it is a part of, was to be read from; empty where that is told elsewhere."""
+    while hasattr(type(value), "is_not_known"):
+        if found := value.__dict__.get("_file"):
+            return str(found)
         value = value.__dict__["_of"]
     return ""
 

@@ -41,6 +41,11 @@ class Variant:
     holds: bool = True
     numbers: str = "int64"
 
+    @property
+    def has_more_axes(self) -> bool:
+        """Whether an array of which nobody knows how many axes it has gets one more."""
+        return self.side == _HIGH
+
     def otherwise(self) -> Variant:
         """The same with numbers of another type: what is of another type then hangs on a guess."""
         return replace(self, numbers="float64")

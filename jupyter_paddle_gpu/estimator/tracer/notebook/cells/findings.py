@@ -304,7 +304,7 @@ class Findings:
         self.late_questions = [one for one in self.late_questions if one["why"] not in OF_DATA]
         for need in needs:
             candidates = self.candidates.of(need, self._data.namespace)
-            self.ask(of_need(need, looked_for, candidates, [cell["source"] for cell in self._cells]))
+            self.ask(of_need(need, need.file or looked_for, candidates, [cell["source"] for cell in self._cells]))
 
     def is_published(self, need: Need) -> bool:
         """Whether a number is a published one of the data that the code names."""

@@ -18,7 +18,7 @@ import numpy as np
 from ...session import current
 from ...undecided import chosen, made_up, settings, variants
 from ...undecided.absent_data import AbsentData, Unseen, unseen_length
-from ...undecided.needs import NeededError
+from ...undecided.needs import NeededError, file_of
 from ...undecided.rows import unset
 from ...undecided.unknowns import UnknownArray
 from . import absorbing
@@ -54,7 +54,9 @@ def length_of(value: Any, said: str) -> Any:
 def _unknown_length(data: AbsentData, value: Any, said: str) -> Any:
     own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
     answer = data.answers.get(f"len_{own}")
-    return answer if isinstance(answer, int) else unseen_length(f"len_{own}", value)
+    found = unseen_length(f"len_{own}", value)
+    found.__dict__["_file"] = file_of(getattr(value, "_whole", value))
+    return answer if isinstance(answer, int) else found
 
 
 def picture_of(opens: Callable[[], Any]) -> Any:

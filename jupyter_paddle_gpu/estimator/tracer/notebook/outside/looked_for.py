@@ -7,6 +7,7 @@ import ast
 import contextlib
 import linecache
 import os
+import re
 import sysconfig
 from collections.abc import Iterator
 from functools import lru_cache
@@ -29,7 +30,7 @@ def absent_path(problem: BaseException) -> str | None:
     """The file or folder that was looked for and is not here: opened, or tested for (`assert os.path.exists(path)`,
     `if not path.exists(): raise ...`)."""
     if isinstance(problem, (FileNotFoundError, NotADirectoryError)):
-        return str(problem.filename or names_absent_path(problem) or problem)
+        return str(problem.filename or names_absent_path(problem) or _named_file(problem) or problem)
     step = problem.__traceback__ if isinstance(problem, (Exception, SystemExit)) else None
     if step is None or isinstance(problem, NeededError):
         return None
@@ -45,6 +46,20 @@ def absent_path(problem: BaseException) -> str | None:
             if not os.path.exists(path):  # noqa: PTH110 - text of the program's
                 return str(path)
     return None
+
+
+_QUOTED = re.compile(r"""['"]([^'"\n]+)['"]""")
+_FILE = re.compile(r"[^\s'\"]+\.\w{1,8}(?=[,;:!?.)]*(\s|$))")
+"""A word that is the name of a file, with its suffix."""
+
+
+def _named_file(problem: BaseException) -> str | None:
+    """The file without a folder that the words of an error name: in quotation marks (`name = 'train.h5'`), or as a word
+    of its own (`emb.txt not found.`)."""
+    said = str(problem)
+    words = [*_QUOTED.findall(said), *(one[0] for one in _FILE.finditer(said))]
+    named = (word for word in words if re.search(r"\.\w{1,8}$", word) and " " not in word)
+    return next((word for word in named if not os.path.exists(word)), None)  # noqa: PTH110 - text of the program's
 
 
 def _unread(problem: BaseException, step: TracebackType | None) -> str | None:

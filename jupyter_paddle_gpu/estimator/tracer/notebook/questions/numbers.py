@@ -89,7 +89,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     named = by_name(need.name)
     if named is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
         named = _BY_LAYER.get(need.sizes)
-    yield named or ENTRIES, ASSUMED
+    yield from dict.fromkeys(((named or ENTRIES, ASSUMED), (ENTRIES, ASSUMED)))
 
 
 def by_name(name: str) -> int | None:
@@ -143,5 +143,7 @@ def batch_size(found: Hints) -> int:
         if re.fullmatch(r"(?i:(train_)?_?(batch_?size|bs|batch))|B|BS", name)
     ]
     written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
+    sliced = re.findall(r"\[(?:(\w+)\s*:\s*\1\s*\+\s*)(\d+)[\],]", found.text)  # `x[i : i + 50]`
     drawn = re.findall(r"\.sample\((?:n\s*=\s*)?(\d+)\)", found.text)  # rows of a table
-    return named[0] if named else int([*written, *drawn][0]) if written or drawn else 0
+    said = [*written, *drawn, *(size for _, size in sliced)]
+    return named[0] if named else int(said[0]) if said else 0
