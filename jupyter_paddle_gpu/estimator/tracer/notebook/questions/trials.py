@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -18,7 +19,8 @@ from .documented import CODE, DOCUMENTED, NEAR
 from .numbers import ASSUMED, LAYER, PRINTED
 from .outer import ANY
 from .suggestions import HELD
-from .trying.ends import Ends, Tried, input_of, unavoidable
+from .trying.ends import Ends, Tried, input_of
+from .trying.looks import unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
 """After which no further suggestion is tried."""
@@ -83,18 +85,24 @@ def _suggested(
 
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
         reached: list[int] = []
+        seen: dict[str, Result] = {}
 
-        def attempt(answer: Any, name: str = question["name"], reached: list[int] = reached) -> Result:
+        def attempt(answer: Any, name: str = question["name"], reached: Any = reached, seen: Any = seen) -> Result:
             nonlocal traced
-            found = trace({**request, "answers": {**known, **answers, name: answer}, "accumulation": None})
-            reached.append(found.get("reached") or 0)
-            traced += reached[-1]
+            found: Result | None = seen.get(repr(answer))
+            if found is None:
+                given = {**known, **answers, name: answer}
+                seen[repr(answer)] = found = trace({**request, "answers": given, "accumulation": None})
+                reached.append(found.get("reached") or 0)
+                traced += reached[-1]
             return found
 
-        trials = _all_of(question, {**known, **answers}, attempt, goes_on)
+        can_look = question["kind"] == "batch" and all(map(is_description, answers.values()))
+        looks = partial(_unavoidable, attempt=attempt, has_time=has_time) if can_look else None
+        trials = _all_of(question, {**known, **answers}, attempt, goes_on, looks)
         held, ends = trials.held, trials.ends
-        if question["kind"] == "batch" and all(map(is_description, answers.values())):
-            sure, better = _unavoidable(held, ends, attempt, has_time)
+        if looks is not None:
+            sure, better = (trials.sure, None) if trials.sure is not None else looks(held, ends)
             if sure is not None:
                 return sure
             held = held if better is None else (better.answer, ASSUMED, better.found)
@@ -127,6 +135,7 @@ def _suggested(
 
 
 _Held: TypeAlias = tuple[Any, str, Result]
+_Looks: TypeAlias = Callable[[_Held | None, Ends], tuple[Result | None, Tried | None]]
 
 
 class _Trials(NamedTuple):
@@ -137,12 +146,15 @@ class _Trials(NamedTuple):
     ends: Ends
     cuts: int
     left: Any = None
+    sure: Result | None = None  # a stop that no answer avoids
 
 
 def _all_of(
-    question: Result, known: dict[str, Any], attempt: Callable[[Any], Result], goes_on: Callable[[], bool]
-) -> _Trials:
-    """Try the candidates for a question, the likeliest first, for as long as there is time."""
+    question: Result, known: dict[str, Any], attempt: Callable[[Any], Result], goes_on: Callable[[], bool],
+    looks: _Looks | None,
+) -> _Trials:  # fmt: skip
+    """Try the candidates for a question, the likeliest first, for as long as there is time; no more of them where
+    `looks` at other batches show that none avoids what ended the first ones."""
     refused: list[tuple[int, Any, str, Result]] = []
     held: _Held | None = None
     last = cuts = 0
@@ -166,6 +178,8 @@ def _all_of(
             break
         order.told(answer, found)
         ends.told(answer, source, found)
+        if looks is not None and ends.are_telling() and (sure := looks(None, ends)[0]) is not None:
+            return _Trials(None, ends, cuts, sure=sure)
         if source in {HELD, PRINTED} and found["status"] == "would_stop":
             refused.append((found.get("reached", 0), answer, source, found))
     if held is None and (alike := ends.alike()) is not None:

@@ -254,8 +254,9 @@ def test_a_word_that_a_configuration_lacks_ends_a_training_on_a_published_data_s
 
 
 def test_no_tensor_is_suggested_that_cuts_the_loss_from_its_model(rows):
-    """None that could be described would leave the model in the training: nobody is asked."""
-    (found,) = rows["cut"]["questions"]
+    """None that could be described would leave the model in the training: all that is asked is where the file is."""
+    path, found = rows["cut"]["questions"]
+    assert (path["why"], path["params"]) == ("path_missing", {"path": "absent.dat"})
     assert (found["name"], found["why"], found["params"]) == ("", "tensor_between", {"tensor": "losses"})
 
 

@@ -162,3 +162,43 @@ def test_a_batch_of_things_with_names_is_suggested_by_their_names_and_types(trac
 def test_a_training_that_only_a_text_speaks_of_asks_for_nothing(traced):
     assert (traced["uncalled"]["status"], traced["uncalled"]["questions"]) == ("no_model", [])
     assert traced["called"]["status"] == "needs_input"
+
+
+LOOKS = """import json, sys
+sys.path.insert(0, sys.argv[1])
+from tracer.notebook.questions.trying.ends import Tried
+from tracer.notebook.questions.trying.looks import unavoidable
+from tracer.undecided.descriptions import parts_of
+BATCHES = json.load(sys.stdin)
+
+def traced(text, tied):
+    things = dict(enumerate(parts_of(text)))
+    shape, label = things[0][2], things[1][2]
+    end = {"cell": 0, "line": 1, "raised": None, "error": text, "kind": "compared"}
+    if len(shape) != 2 or shape[1] != 13:
+        return {"status": "would_stop", "reached": 3, "end": {**end, "compared": ("13", str(shape[-1]))}}
+    figures = ("64", str(label[-1]) if tied else "60")
+    return {"status": "would_stop", "reached": 5, "end": {**end, "line": 2, "compared": figures}}
+
+for name, (text, tied) in BATCHES.items():
+    looked = []
+    def look(other):
+        looked.append(other)
+        return traced(other, tied)
+    sure, better = unavoidable([Tried(text, "layer", traced(text, tied))], look, lambda: True)
+    print(json.dumps([name, [sure is not None, len(looked), len(set(looked))]]))
+"""
+
+
+def test_few_looks_tell_that_no_batch_avoids_an_error_and_none_is_taken_twice(run_code):
+    batches = {
+        "free": ("float32[16,13] int64[16]", False),
+        "tied": ("float32[16,13] int64[16,10]", True),
+        "three": ("float32[16,13] int64[16] float32[16,8]", False),
+    }
+    found = run_code(LOOKS, batches)
+    assert found["free"] == [True, 6, 6]
+    assert found["three"] == [True, 6, 6]
+    is_sure, looks, different = found["tied"]
+    assert not is_sure
+    assert looks == different <= 12
