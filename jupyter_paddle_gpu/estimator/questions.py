@@ -174,9 +174,16 @@ ENDS = "The suggestion is assumed: the first layers take it, and with it the pro
 """In place of that where a batch is suggested with which no training is reached."""
 UNSUGGESTED = {
     "batch": "Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1]. Nothing is suggested: "
-    "with each of {tried} that were tried the program ends ({end}).",
-    "value": "Give its value. Nothing is suggested: with each of {tried} that were tried the program ends ({end}).",
+    "all {tried} that were tried end the program ({end}).",
+    "value": "Give its value. Nothing is suggested: all {tried} that were tried end the program ({end}).",
 }
 """Why nothing is suggested where suggestions were tried, by the kind of the question."""
-UNREACHED = "Give its value. Nothing is suggested: with each of {tried} that were tried no training is reached."
+ONE_TRIED = {
+    "batch": "Name type and shape of each of its tensors, as float32[10,3,224,224] int64[10,1]. Nothing is suggested: "
+    "the only one that was tried ends the program ({end}).",
+    "value": "Give its value. Nothing is suggested: the only one that was tried ends the program ({end}).",
+}
+"""The same where it was one."""
+UNREACHED = "Give its value. Nothing is suggested: none of {tried} that were tried leads to a training."
 """The same where the program ended with none of them."""
+ONE_UNREACHED = "Give its value. Nothing is suggested: the only one that was tried leads to no training."

@@ -34,7 +34,7 @@ from .scan import behind_training, scanned
 from .sources.fallback import widened
 from .sources.traces import Traced, Traces
 from .trace import Trace
-from .translate import question
+from .translate import question, without_figure
 from .workers.interpreters import Interpreter, find_interpreter
 from .workers.outcomes import Greeting
 from .workers.settings import WorkerSettings, available_memory
@@ -330,7 +330,7 @@ class EstimateService:
         status: Status = trace.status
         if status == "needs_input" and not questions:
             status = "no_package" if any(one.is_needed for one in absent) else "unsupported"
-        found = scanned(facts, status, *notes)
+        found = scanned(facts, status, *map(without_figure, notes))
         if trace.stop is not None:  # that a cell is no Python is said by the stop there
             notes = tuple(one for one in found.notes if one.code != CELL_NOT_PYTHON)
             found = msgspec.structs.replace(found, notes=notes)

@@ -15,7 +15,7 @@ from . import packages
 from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import ENDS, IN_MODULES, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
+from .questions import ENDS, IN_MODULES, ONE_TRIED, ONE_UNREACHED, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
 from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
@@ -327,6 +327,8 @@ NOTES: dict[str, Message] = {
 """Sentences of the tracer's notes by code; those on a single what-if stand in its declaration."""
 KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kept)
 """Notes of a trace whose step is not the one that was asked for."""
+_OF_FIGURE = frozenset(("data_described", "data_followed"))
+"""Notes whose hint speaks of the figure."""
 UNTRACEABLE = frozenset(("cell_failed", "ends_itself"))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
@@ -356,6 +358,11 @@ def note(traced: TracedNote) -> Message:
     return _sentence(NOTES, code, params)
 
 
+def without_figure(told: Message) -> Message:
+    """A note's sentence where there is no figure that its hint could speak of."""
+    return msgspec.structs.replace(told, hint="") if told.code in _OF_FIGURE else told
+
+
 def question(traced: TracedQuestion) -> Question:
     """A question with its reason as a sentence."""
     params = {"name": traced.name, **traced.params}
@@ -365,8 +372,10 @@ def question(traced: TracedQuestion) -> Question:
     if source := SOURCES.get(str(traced.params.get("source"))):
         why = msgspec.structs.replace(why, hint=ENDS if "end" in traced.params else source)
     elif traced.suggestion is None and "tried" in traced.params:
-        ended = UNSUGGESTED.get(traced.kind, UNSUGGESTED["value"])
-        why = msgspec.structs.replace(why, hint=ended if "end" in traced.params else UNREACHED)
+        is_one = traced.params["tried"] == 1
+        ended = (ONE_TRIED if is_one else UNSUGGESTED)["batch" if traced.kind == "batch" else "value"]
+        unreached = ONE_UNREACHED if is_one else UNREACHED
+        why = msgspec.structs.replace(why, hint=ended if "end" in traced.params else unreached)
     return Question(
         name=traced.name,
         kind=traced.kind,

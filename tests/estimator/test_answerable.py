@@ -154,24 +154,41 @@ def test_a_figure_that_nothing_asks_for_is_none_that_is_asked():
     service.close()
 
 
+TRIED = {4: "all 4 that were tried end the program", 1: "the only one that was tried ends the program"}
+
+
+@pytest.mark.parametrize("count", TRIED)
 @pytest.mark.parametrize(
     ("kind", "why", "said"),
     [("batch", "batch_unseen", "Name type and shape"), ("value", "argument_missing", "Give its value.")],
 )
-def test_a_question_without_a_suggestion_says_what_was_tried(kind, why, said):
-    tried = {"tried": 4, "end": "ValueError: no rows"}
+def test_a_question_without_a_suggestion_says_what_was_tried(kind, why, said, count):
+    tried = {"tried": count, "end": "ValueError: no rows"}
     question = TracedQuestion(name="rows", kind=kind, why=why, cell=0, line=1, params=tried)
     service = EstimateService()
     (asked,) = service.of_trace(Trace(status="needs_input", questions=(question,)), EstimateRequest()).questions
     assert asked.suggestion is None
     assert asked.why.render_hint().startswith(said)
-    assert asked.why.render_hint().endswith("with each of 4 that were tried the program ends (ValueError: no rows).")
+    assert asked.why.render_hint().endswith(f"{TRIED[count]} (ValueError: no rows).")
     service.close()
 
 
-def test_a_question_behind_which_nothing_trains_says_so():
-    question = TracedQuestion(name="word", why="input_missing", cell=0, line=1, params={"tried": 2})
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(2, "none of 2 that were tried leads to a training."), (1, "the only one that was tried leads to no training.")],
+)
+def test_a_question_behind_which_nothing_trains_says_so(count, said):
+    question = TracedQuestion(name="word", why="input_missing", cell=0, line=1, params={"tried": count})
     service = EstimateService()
     (asked,) = service.of_trace(Trace(status="needs_input", questions=(question,)), EstimateRequest()).questions
-    assert asked.why.render_hint().endswith("with each of 2 that were tried no training is reached.")
+    assert asked.why.render_hint().endswith(said)
+    service.close()
+
+
+@pytest.mark.parametrize("code", ["data_described", "data_followed"])
+def test_beside_a_stop_no_note_speaks_of_a_figure(code):
+    note = TracedNote(code=code, params={"answers": "x=float32[2,3]", "batches": "x=float32[2,3]"})
+    service = EstimateService()
+    found = service.of_trace(Trace(status="would_stop", notes=(note,)), EstimateRequest())
+    assert [(one.code, one.render_hint()) for one in found.notes if one.code == code] == [(code, "")]
     service.close()
