@@ -77,7 +77,7 @@ def main(
             sent[f"{name}/{number}"] = (kind, broken)
         if len(sent) >= count:
             break
-    part = {"first_seed": first, "seen": seen, **_table(_run(sent, seconds, kept), sent)}
+    part = {"first_seed": first, "seen": seen, **_table(run(sent, seconds, kept), sent)}
     write(RESULT, part)
     print(json.dumps(part["total"], indent=1))
 
@@ -116,7 +116,8 @@ def write(path: Path, part: dict[str, Any]) -> None:
     path.write_text(json.dumps({"total": summed(parts), "unseen": summed(unseen), "parts": parts}, indent=1) + "\n")
 
 
-def _run(sent: dict[str, tuple[str, str]], seconds: float, kept: Path | None) -> list[dict[str, Any]]:
+def run(sent: dict[str, tuple[str, str]], seconds: float, kept: Path | None) -> list[dict[str, Any]]:
+    """The answers to programs, as many as there is time for, in the order of the programs."""
     rows = _kept(kept, sent)
     names, ends = [name for name in sent if name not in rows], time.monotonic() + seconds
     with ThreadPoolExecutor(WORKERS) as pool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import numbers
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +10,12 @@ import numpy as np
 import paddle
 from paddle.base import variable_index
 
+from ..kernels import shapes
 from ..memory.arrays import allocate, lay_out
 from ..memory.operators import call
-from ..memory.values import Computed
+from ..memory.values import Computed, is_random
 from ..session import CUT
+from .refusals import check_leaf
 from .tensors import Tensors
 
 _READS_ELEMENTS = hasattr(paddle._C_ops, "index_elementwise_get")
@@ -41,22 +42,35 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
 def _check_rank(runtime: Tensors, tensor: Any, index: Any) -> None:
     """Raise what eager mode says of more indices than axes, and of a place that an axis does not have
     (`ParseIndexingSlice`, pybind/slice_utils.h)."""
-    axis, rank, parts = 0, tensor.ndim, index if isinstance(index, tuple) else (index,)
+    rank, parts = tensor.ndim, index if isinstance(index, tuple) else (index,)
+    count = sum(part.ndim if _is_mask(part) else 1 for part in parts if not _is_without_axis(part))
     has_rest = any(one is Ellipsis for one in parts)
-    for part in parts:
-        if part is None or part is Ellipsis or isinstance(part, bool):
-            continue
-        size, is_whole = tensor.shape[axis] if axis < rank else 0, isinstance(part, numbers.Integral)
-        is_number = is_whole or (isinstance(part, paddle.Tensor) and part.ndim == 0)
-        is_there = -size <= int(part) < size if is_whole else axis < rank
-        if is_number and not (is_there or has_rest or _is_mask(part)):
-            said = f"The starting index {int(part)} of slice is out of bounds in tensor {axis}-th axis"
+    for part, axis in _placed(tensor, index) if count <= rank or not has_rest else ():
+        size = tensor.shape[axis] if axis < rank else 0
+        place = None if _is_without_axis(part) else _place(runtime, part, is_there=axis < rank)
+        if place is not None and not -size <= place < size:
+            said = f"The starting index {place} of slice is out of bounds in tensor {axis}-th axis"
             raise runtime.refused(IndexError(f"(OutOfRange) {said}, it should be in the range of [{-size}, {size})."))
-        axis += part.ndim if _is_mask(part) else 1
-    if axis > rank:
-        raise runtime.refused(
-            ValueError(f"(InvalidArgument) Too many indices ({axis}) for tensor of dimension {rank}.")
-        )
+    if count > rank:
+        said = f"(InvalidArgument) Too many indices ({count}) for tensor of dimension {rank}."
+        raise runtime.refused(ValueError(said))
+
+
+def _is_without_axis(part: Any) -> bool:
+    """Whether a part of an index stands for no axis of its own."""
+    return part is None or part is Ellipsis or isinstance(part, bool)
+
+
+def _place(runtime: Tensors, part: Any, *, is_there: bool) -> int | None:
+    """The place that a number says, or a tensor of no dimension; of an axis that is there only what is certain."""
+    if isinstance(part, numbers.Integral):
+        return int(part)
+    if not isinstance(part, paddle.Tensor) or part.ndim or "int" not in str(part.dtype) or runtime.evaluate is None:
+        return None
+    if not is_there:
+        return int(part)
+    value = runtime.state(part).array.value
+    return None if value is None or is_random(value) else int(runtime.evaluate(value).item())
 
 
 def _check_masks(runtime: Tensors, tensor: Any, index: Any) -> None:
@@ -261,12 +275,14 @@ def _only_axis(index: Any, rank: int) -> int | None:
 
 def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: Any) -> None:
     """Writes in place; the written value takes part in the graph."""
+    check_leaf(runtime, tensor)
     if _is_switch(index) and not tensor.ndim:
         if not index:
             return
         index = Ellipsis
     index = _bounds(runtime, index)
     _check_masks(runtime, tensor, index)
+    _check_rank(runtime, tensor, index)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
     _check_value(runtime, tensor, index, value)
@@ -300,27 +316,24 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
 
 
 def _check_value(runtime: Tensors, tensor: Any, index: Any, value: Any) -> None:
-    """Raise what the kernels say of a value that is not of the part's shape (`CheckIsDimsMatch`, funcs/set_value.h;
-    `index_elementwise_put`): the program builder looks at neither."""
+    """Raise what kernels say of a value of another shape than the part: the program builder looks at neither."""
     if isinstance(value, (list, tuple, str)):
         allowed = "The assign value allows Tensor, numpy.ndarray, integer, float, complex or bool"
-        said = f"(InvalidArgument) Value type error. {allowed}, but received {type(value).__name__}."
-        raise runtime.refused(ValueError(said))  # Paddle gives the address of its type
+        said = f"Value type error. {allowed}, but received {type(value).__name__}."  # Paddle gives its type's address
+        raise runtime.refused(ValueError(f"(InvalidArgument) {said}"))
     if not isinstance(value, (paddle.Tensor, np.ndarray)):
         return
     given = tuple(value.shape)
     parts = [_as_number(one) for one in (index if isinstance(index, tuple) else (index,))]
     if _is_plain(tuple(parts)):
         part = np.broadcast_to(np.False_, tuple(tensor.shape))[tuple(parts)].shape  # no element of it is made
-        held, own = _significant(given), _significant(part)
-        if held and (len(held) > len(own) or not _spreads(held, own)):
-            said = f"The shape of tensor assigned value must match the shape of target shape: {list(given)}"
-            raise runtime.refused(ValueError(f"(InvalidArgument) {said}, but now shape is {list(part)}."))
+        if (problem := shapes.unlike(given, part)) is not None:
+            raise runtime.refused(problem)
         return
     rows = [_rows(one) for one in parts]
     if None not in rows:
         chosen = np.broadcast_shapes(*(one for one in rows if one)) + tuple(tensor.shape[len(rows) :])
-        if not _spreads(given, chosen):
+        if not shapes.spreads(given, chosen):
             said = f"value tensor of shape {list(given)} cannot be broadcast to indexing result of shape {list(chosen)}"
             raise runtime.refused(ValueError(f"(InvalidArgument) shape mismatch: {said}."))
 
@@ -337,16 +350,6 @@ def _rows(part: Any) -> tuple[int, ...] | None:
         return tuple(part.shape)
     is_list = isinstance(part, list) and bool(part) and all(type(place) is int for place in part)
     return (len(part),) if is_list else None
-
-
-def _significant(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """A shape from its first size that is not 1."""
-    return tuple(itertools.dropwhile(lambda size: size == 1, shape))
-
-
-def _spreads(value: tuple[int, ...], part: tuple[int, ...]) -> bool:
-    """Whether each size of a value is that of the part, or 1, counted from the last one."""
-    return all(size in {own, 1} for size, own in zip(reversed(value), reversed(part), strict=False))
 
 
 def _is_plain(index: Any) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import paddle
+
 from .. import call_stack
 from ..kernels.bounds import LikelyError, UncheckedError
 from ..kernels.rules import Arrays, Attributes, Rule, Statistics
@@ -58,15 +60,25 @@ def _of_all(runtime: Tensors, drawn: list[Exception | None]) -> Exception | None
     return refused[0] if refused else None
 
 
+_LEAF = "(InvalidArgument) Leaf {word} ({name}) that doesn't stop gradient can't use inplace strategy."
+OVER_LEAVES = frozenset(("assign_out_", "exponential_"))
+"""Operators in place that write over such leaves as well (measured: `paddle.assign` to a parameter)."""
+
+
 def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], states: list[State], wants: Any) -> None:
     """Raise what eager mode raises where an operator would write over a leaf whose gradient is asked for
     (`EagerUtils::CheckInplace`)."""
     written = (step.operands[place] for step in template.steps for place in step.inplace.values())
     for slot in written:
         if isinstance(slot, int) and slot < len(tensors) and wants[slot] and states[slot].node is None:
-            name = tensors[slot].name
-            message = f"(InvalidArgument) Leaf Var ({name}) that doesn't stop gradient can't use inplace strategy."
-            raise runtime.refused(ValueError(message))
+            raise runtime.refused(ValueError(_LEAF.format(word="Var", name=tensors[slot].name)))
+
+
+def check_leaf(runtime: Tensors, tensor: Any) -> None:
+    """Raise what `tensor[index] = value` says first of all of a leaf whose gradient is asked for
+    (`tensor__setitem_dygraph`)."""
+    if paddle.is_grad_enabled() and not tensor.stop_gradient and runtime.state(tensor).node is None:
+        raise runtime.refused(ValueError(_LEAF.format(word="Tensor", name=tensor.name)))
 
 
 _WITHOUT_META = frozenset(

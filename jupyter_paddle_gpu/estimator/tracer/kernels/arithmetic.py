@@ -279,8 +279,8 @@ OPERATORS = (
         Rule(choice=Choice.DIFFERS, promotes=OF_TENSOR, asked=Asked.TYPES_OF_TWO),
     ),
     Operator(
-        "add_ allclose bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift "
-        "bitwise_left_shift_ bitwise_right_shift bitwise_right_shift_ complex copysign_ divide_ equal_ "
+        "add_ allclose bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ "
+        "bitwise_left_shift_ bitwise_right_shift_ complex copysign_ divide_ equal_ "
         "equal_all floor_divide_ gammaincc gammaincc_ heaviside isclose lerp less_equal_ less_than_ "
         "logical_and_ logical_not_ logical_or_ logical_xor_ multiply_ not_equal_ remainder_ "
         "subtract_ where_",
@@ -297,7 +297,16 @@ OPERATORS = (
         WITHOUT_MEMORY,
         Rule(promotes=WIDER, asked=Asked.TYPES_OF_TWO),
     ),
-    Operator("bitwise_and bitwise_or bitwise_xor", WITHOUT_MEMORY, Rule(asked=Asked.TYPES_OF_TWO)),
+    Operator(
+        "bitwise_and bitwise_or bitwise_xor",
+        f"{WITHOUT_MEMORY}; read as the last operand's type",
+        Rule(reads_as={0: 1}, asked=Asked.TYPES_OF_TWO),
+    ),
+    Operator(
+        "bitwise_left_shift bitwise_right_shift",
+        f"{WITHOUT_MEMORY}; read as the last operand's type",
+        Rule(reads_as={0: 1}, asked=Asked.EACH_CALL),
+    ),
     Operator("atan2 nextafter", WITHOUT_MEMORY, Rule(promotes=WIDER, asked=Asked.EACH_CALL)),
     Operator("bitwise_not logical_not", WITHOUT_MEMORY, Rule(asked=Asked.TYPE_OF_ONE)),
 )

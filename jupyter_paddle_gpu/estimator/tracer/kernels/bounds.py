@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..memory.arrays import Array
-from ..memory.dtypes import VAR_TYPE
+import numpy as np
+
+from ..memory.arrays import Array, Shape
 from .rules import Arrays, Attributes, Refuses
 
 _WHOLE = frozenset(("uint8", "int8", "int16", "int32", "int64"))
@@ -198,6 +199,11 @@ SCATTER = Index(
     _OUT + "dimensions of index and input meet the requirements. It should be greater than or equal to [-{size}], but "
     "received [{index}]",
 )
+_ND = (
+    _OUT + "dimensions of index and input meet the requirements. It should be less than [{size}] and greater or equal "
+    "to [-{size}], but received [{index}]"
+)
+SCATTER_ND = Index(IndexError, _ND, _ND)
 INDEX_SELECT = Index(ValueError, _elsewhere("index_select"), _elsewhere("index_select"), passes_empty=False)
 INDEX_ADD = Index(ValueError, _elsewhere("index_add"), _elsewhere("index_add"))
 INDEX_SAMPLE = Index(ValueError, _elsewhere("index_sample", "0"), _elsewhere("index_sample", "0"), counts_back=False)
@@ -238,14 +244,33 @@ def within(kind: Index, axis: int | None = None) -> Refuses:
 
 
 _SCATTERED = within(SCATTER, axis=0)
+_ADDED = within(
+    SCATTER._replace(
+        high=_OUT
+        + "dimensions of index and input meet the requirements. It should be less than [{size}], but received "
+        "[{index}]"
+    ),
+    axis=0,
+)
+
+
+def _index_type(operands: Arrays, between: str) -> Exception | None:
+    """Indices that are no whole numbers, by a kernel that looks itself."""
+    dtype = operands[1][0].dtype
+    if dtype in {"int32", "int64"}:
+        return None
+    said = f"Index holds the wrong type, it holds [{dtype}],{between}but desires to be [int32] or [int64]."
+    return ValueError(f"(InvalidArgument) {said}")
 
 
 def scattered(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Rows of another size than those whose place they take, or places that are not there (funcs/scatter.h)."""
     of, rows = operands[0][0].shape, operands[2][0].shape
     at = next((i for i in range(1, min(len(of), len(rows))) if of[i] != rows[i]), None)
+    if (problem := _index_type(operands, "")) is not None:
+        return problem
     if at is None:
-        return _SCATTERED(attrs, operands, numbers)
+        return (_SCATTERED if attrs.get("overwrite", True) else _ADDED)(attrs, operands, numbers)
     return ValueError(
         "(InvalidArgument) The dimensions of the source tensor and target tensor should match, but received source "
         f"tensor's {at}-th dimension is {rows[at]},target tensor's {at}-th dimension is {of[at]}."
@@ -272,8 +297,29 @@ def within_each(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
     depth = index.shape[-1] if index.shape else 0
     if known is None or not 0 < depth <= len(of) or 0 in of:
         return None
-    found = (_said(GATHER_ND, known[column::depth], of[column]) for column in range(depth))
-    return next((problem for problem in found if problem is not None), None)
+    return _of_rows(GATHER_ND, known.reshape(-1, depth), of)
+
+
+def _of_rows(kind: Index, rows: Any, of: Shape) -> Exception | None:
+    """Of the first row with an index that is out of bounds; the last one in it."""
+    sizes = np.array(of[: rows.shape[1]])
+    wrong = (rows >= sizes) | (rows < -sizes)
+    if not wrong.any():
+        return None
+    row = int(wrong.any(axis=1).argmax())
+    column = int(np.flatnonzero(wrong[row])[-1])
+    return _said(kind, rows[row, column : column + 1], of[column])
+
+
+def added_at(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Places that are not there, or no whole numbers (cpu/scatter_nd_add_kernel.cc)."""
+    if (problem := _index_type(operands, " ")) is not None:
+        return problem
+    of, index, known = operands[0][0].shape, operands[1][0], numbers(operands[1][0])
+    depth = index.shape[-1] if index.shape else 0
+    if known is None or not 0 < depth <= len(of) or 0 in of:
+        return None
+    return _of_rows(SCATTER_ND, known.reshape(-1, depth), of)
 
 
 def within_axes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
@@ -316,34 +362,6 @@ def kth(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) ->
     return None
 
 
-def widths(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """An input or a state of another width than a cell's weights, lengths that are no whole numbers
-    (`cpu/rnn_functor.h`)."""
-    lengths = operands[3][0].dtype if len(operands) > 3 and operands[3] else "int32"
-    if lengths not in {"int32", "int64"}:
-        return ValueError(
-            f"(InvalidArgument) The dtype of Tensor must be int32 or int64, but received: {VAR_TYPE[lengths].value}"
-        )
-    pairs = zip((*operands[0][:1], *operands[1][:1]), operands[2], strict=False)
-    unlike = ((x.shape[-1], weight.shape[-1]) for x, weight in pairs if x.shape[-1] != weight.shape[-1])
-    first, second = next(unlike, (0, 0))
-    if first == second:
-        return None
-    return ValueError(
-        "(InvalidArgument) The first matrix width should be same as second matrix height,but received first matrix "
-        f"width {first}, second matrix height {second}"
-    )
-
-
-def cells(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """A batch of no samples, by cells with gates or in two directions (cpu/rnn_functor.h); and as `widths`."""
-    if operands[0][0].shape[1] == 0 and attrs["mode"] in {"LSTM", "GRU"}:
-        return RuntimeError("(PreconditionNotMet) Tensor holds no memory. Call Tensor::mutable_data firstly.")
-    if operands[0][0].shape[1] == 0 and attrs["is_bidirec"]:
-        return ValueError("(InvalidArgument) The input size should not be 0.")
-    return widths(attrs, operands, numbers)
-
-
 def edges(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Ends of edges that are no node (cpu/send_u_recv_kernel.cc takes the rows out of both)."""
     nodes = operands[0][0].shape[0]
@@ -358,22 +376,4 @@ def edges(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) 
             )
         if (known >= nodes).any():
             return IndexError("(OutOfRange) The end row index is out of bound.")
-    return None
-
-
-def repeats(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Counts that are not one for each place of the axis, or no whole numbers
-    (impl/repeat_interleave_kernel_impl.h)."""
-    x, counts = operands[0][0], operands[1][0]
-    places = x.shape[attrs.get("axis", 0)] if x.shape else 1
-    if counts.numel != places:
-        return ValueError(
-            "(InvalidArgument) The length of Input(RepeatsTensor) must be the same as length of Input(X) in axis. But "
-            f"received: [{counts.numel}], required: [{places}]."
-        )
-    if counts.dtype not in {"int32", "int64"}:
-        return ValueError(
-            f"(InvalidArgument) Input(RepeatsTensor) holds the wrong type, it holds {counts.dtype}, but desires to be "
-            "int32 or int64"
-        )
     return None

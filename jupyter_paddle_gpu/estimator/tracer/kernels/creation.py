@@ -9,6 +9,8 @@ import paddle
 from paddle.base import core
 from paddle.base.framework import EagerParamBase
 
+from ..memory.arrays import resize
+from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
 from . import bounds
@@ -40,13 +42,26 @@ def _full(session: Traced, original: Any, shape: Any, value: Any, *rest: Any, **
     return session.call("full", ORIGINAL_OPS["full"], args, named)
 
 
-def _written(session: Traced, original: Any, out: Any, _: Any, dtype: Any, numbers: Any, *rest: Any) -> Any:
+def _written(session: Traced, original: Any, out: Any, shape: Any, dtype: Any, *rest: Any) -> Any:
     """Constants are written in place: known numbers (`paddle.rank(x) > 1`, `paddle.assign([3])`) but in a parameter,
-    which is what training makes of it."""
+    which is what training makes of it. The tensor has their shape and type then (`paddle.assign(array, output)`)."""
+    numbers, array, kind = rest[0], session.state(out).array, name_of(dtype)
+    if (tuple(shape), kind) != (array.shape, array.dtype) and not isinstance(out, EagerParamBase):
+        array.dtype = kind
+        resize(out, array, tuple(shape))
     is_plain = not isinstance(out, EagerParamBase) and out.dtype in _OF_NUMPY
     written = np.array(numbers, _OF_NUMPY[out.dtype]).reshape(out.shape) if is_plain else None
     session.state(out).array.value = None if written is None else Known(written)
     return out
+
+
+def _sparse(session: Traced, original: Any, *_: Any, **__: Any) -> Any:
+    """A sparse tensor is not followed: how large it is hangs on its numbers.
+
+    Raises:
+        NotImplementedError: always; the program is not wrong for it.
+    """
+    raise NotImplementedError(original.__name__)
 
 
 def _count(session: Traced, original: Any, x: Any) -> Any:
@@ -66,6 +81,7 @@ OPERATORS = (
     Operator("zeros ones zeros_like ones_like", "`tensor/creation.py`", Rule(instead=_filled)),
     Operator("full_", "`tensor/creation.py`", Rule(instead=_filled_in_place)),
     Operator("assign_value_", "`nn/initializer/assign.py`", Rule(instead=_written)),
+    Operator("sparse_sparse_coo_tensor", "`sparse/creation.py`", Rule(instead=_sparse)),
     Operator("numel", _NO_WORK, Rule(instead=_count)),
     Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),
     Operator(

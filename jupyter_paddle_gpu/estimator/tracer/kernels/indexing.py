@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from math import prod
 from typing import Any
@@ -12,7 +13,7 @@ from ..memory.arrays import ORIGINAL, Array
 from ..memory.dtypes import SIZE
 from ..memory.operators import call
 from ..session import paused
-from . import bounds
+from . import bounds, shapes
 from .composing import zeros
 from .rules import (
     SCALAR,
@@ -35,8 +36,6 @@ from .rules import (
     nothing,
 )
 
-_WRITTEN = ("axes", "starts", "ends", "steps")
-"""Attributes that say which part of a tensor an assignment writes to."""
 _GEOMETRY = (
     "input_dims", "input_strides", "index_dims", "index_stride", "slice_offset", "accumulate", "is_combined",
 )  # fmt: skip
@@ -107,14 +106,6 @@ def _masked_fill(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     return 0 if mask.shape == x.shape else x.numel
 
 
-def _part(attrs: Attributes, x: Array) -> tuple[int, ...]:
-    """Shape of the part of `x` that is written to; a single place where tensors say which one."""
-    shape = [1 if axis in attrs.get("decrease_axes", ()) else size for axis, size in enumerate(x.shape)]
-    for axis, start, end, step in zip(*(attrs.get(name, ()) for name in _WRITTEN), strict=False):
-        shape[axis] = len(range(*slice(start, end, step).indices(x.shape[axis])))
-    return tuple(shape)
-
-
 def _is_whole(attrs: Attributes, part: tuple[int, ...], x: Array) -> bool:
     return part == x.shape and all(step == 1 for step in attrs.get("steps", ()))
 
@@ -122,7 +113,7 @@ def _is_whole(attrs: Attributes, part: tuple[int, ...], x: Array) -> bool:
 def _set_value(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """`x[1:4] = y`: y at the part's size; of a number also that as a tensor, unless it fills the whole (measured)."""
     x = operands[0][0]
-    part = _part(attrs, x)
+    part = shapes.part(attrs, x.shape)
     if "values" not in attrs:
         return prod(part) * SIZE[x.dtype]
     return 0 if _is_whole(attrs, part, x) else (prod(part) + 1) * SIZE[x.dtype]
@@ -131,7 +122,7 @@ def _set_value(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
 def _set_value_grad(attrs: Attributes, operands: Arrays, results: Arrays) -> int:
     """The part of the gradient, beside that of a y of another shape; not of the whole (measured)."""
     gradient = next(group[0] for group in reversed(operands) if group)
-    part = _part(attrs, gradient)
+    part = shapes.part(attrs, gradient.shape)
     if _is_whole(attrs, part, gradient) or any(group and group[0].shape == part for group in results[1:]):
         return 0
     return prod(part) * SIZE[gradient.dtype]
@@ -277,8 +268,12 @@ OPERATORS = (
     ),
     Operator("index_sample", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SAMPLE, axis=1))),
     Operator("index_select", f"{_STRIDES}; {_INDICES}", _placing(bounds.within(bounds.INDEX_SELECT))),
-    Operator("scatter", f"{_STRIDES}; {_INDICES}", _placing(bounds.scattered)),
-    Operator("scatter_nd_add", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
+    Operator("scatter", f"{_STRIDES}; {_INDICES}", replace(_placing(bounds.scattered), reads_as={2: 0})),
+    Operator(
+        "scatter_nd_add",
+        _STRIDES,
+        Rule(strides=Strides.KEPT, reads_as={2: 0}, refuses=bounds.added_at, asked=Asked.EACH_CALL),
+    ),
     Operator(
         "send_u_recv",
         "`SendURecvInferMeta`, `cpu/send_u_recv_kernel.cc`",
@@ -355,6 +350,7 @@ OPERATORS = (
         Rule(workspace=_set_value),
         gradient=Rule(workspace=_set_value_grad),
     ),
+    Operator("set_value_with_tensor", "funcs/slice_utils.h", Rule(refuses=shapes.written)),
     Operator(
         "repeat_interleave",
         _FOR_EACH,
@@ -364,7 +360,7 @@ OPERATORS = (
     Operator(
         "repeat_interleave_with_tensor_index",
         _FOR_EACH,
-        Rule(rows=_rows_by_repeats, workspace=_repeat, refuses=bounds.repeats),
+        Rule(rows=_rows_by_repeats, workspace=_repeat, refuses=shapes.repeats),
         gradient=Rule(workspace=_repeat_grad, further=Further.NOT_FOLLOWED),
     ),
     Operator(
@@ -372,5 +368,7 @@ OPERATORS = (
         "`segment_pool_kernel.cc`; to the byte",
         Rule(rows=_rows_by_segments, refuses=bounds.segments, asked=Asked.EACH_CALL),
     ),
-    Operator("index_add_ multiplex scatter_ fill_diagonal_tensor", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
+    Operator(
+        "shard_index index_add_ multiplex scatter_ fill_diagonal_tensor", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)
+    ),
 )

@@ -11,6 +11,7 @@ from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
 from ..memory.operators import call
 from ..memory.values import Computed, Value
+from . import shapes
 from .gpu_flags import is_on
 from .rules import (
     AXES,
@@ -270,7 +271,12 @@ OPERATORS = (
         Rule(view=_unbind, asked=Asked.EACH_CALL),
         gradient=Rule(fills_zeros=True),
     ),
-    Operator("as_strided", _SOURCE, Rule(view=_as_strided, result=_dimensions), gradient=Rule(strides=Strides.READ)),
+    Operator(
+        "as_strided",
+        _SOURCE,
+        Rule(view=_as_strided, result=_dimensions, refuses=shapes.strided),
+        gradient=Rule(strides=Strides.READ),
+    ),
     Operator("diagonal", _SOURCE, Rule(view=_diagonal, asked=Asked.EACH_CALL), gradient=Rule(strides=Strides.READ)),
     Operator("share_data", _SOURCE, Rule(view=_same, choice=Choice.PASSES)),
     Operator("share_data_", _SOURCE, Rule(view=_same)),

@@ -119,6 +119,11 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
     array = np.asarray(_plain(data))
     if array.dtype == np.object_:
         raise ValueError("Failed to convert input data to a regular ndarray")
+    if dtype is not None and array.dtype.kind in "US":  # texts are no numbers, of whatever type they are to be
+        try:
+            convert_dtype(array.dtype)
+        except TypeError as problem:
+            raise runtime.refused(problem) from None
     wanted = _element_type(array, data, dtype)
     if wanted not in SIZE:
         raise runtime.refused(ValueError(_NO_NUMBERS))

@@ -7,7 +7,6 @@ import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import numpy as np
 import paddle
 from paddle.base import core
 
@@ -172,11 +171,28 @@ def _set_tensor(runtime: Runtime, original: Any, tensor: Any, value: Any) -> Non
     state.writes += 1
 
 
+class _Checked:
+    """Stands for a tensor in Paddle's own `set_value`, which compares shape and type and writes nothing here."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.shape, self.dtype, self.name = tensor.shape, tensor.dtype, tensor.name
+        self.value = self.get_tensor = lambda: self
+
+    def is_dist(self) -> bool:
+        """It is no part of a tensor."""
+        return False
+
+    def set(self, *_: Any) -> None:
+        """Nothing is written."""
+
+    set_tensor = set
+
+
 def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
-    shape = list(np.shape(value)) if not isinstance(value, paddle.Tensor) else list(value.shape)
-    if shape != list(tensor.shape):
-        message = f"Variable Shape not match, Variable [ {tensor.name} ] need {tensor.shape} but load {shape}"
-        raise runtime.refused(ValueError(message))
+    try:
+        original(_Checked(tensor), value)
+    except AssertionError as problem:
+        raise runtime.refused(problem) from None
     _set_tensor(runtime, original, tensor, value)
 
 
@@ -276,6 +292,15 @@ def _clear_data(runtime: Runtime, original: Any, tensor: Any) -> None:
     runtime.state(tensor).array.storage = None
 
 
+def _sparse(runtime: Runtime, original: Any, *_: Any, **__: Any) -> Any:
+    """As `sparse_coo_tensor`: a sparse tensor is not followed.
+
+    Raises:
+        NotImplementedError: always; the program is not wrong for it.
+    """
+    raise NotImplementedError(original.__name__)
+
+
 def _clear(runtime: Runtime, original: Any, tensor: Any) -> None:
     array = runtime.state(tensor).array
     runtime.state(tensor).array = Array(None, array.shape, array.strides, array.dtype)
@@ -291,11 +316,11 @@ _TRACED: dict[str, Method] = {
     "_grad_ivar": _grad, "clear_gradient": _clear_gradient, "_zero_grads": _clear_gradient,
     "_register_grad_hook": _register_grad_hook, "_remove_grad_hook": _remove_grad_hook,
     "retain_grads": _retain_grads, "__deepcopy__": _deepcopy, "_clear_dataptr": _clear, "_clear": _clear,
-    "_clear_data": _clear_data,
+    "_clear_data": _clear_data, "to_sparse_coo": _sparse, "to_sparse_csr": _sparse,
     "__getitem__": get_item, "__setitem__": set_item,
     "numpy": tensor_values.numpy, "item": tensor_values.item, "__array__": tensor_values.array,
     "__float__": tensor_values.as_float,
-    "__int__": tensor_values.as_int, "__index__": tensor_values.as_int, "__bool__": tensor_values.as_bool,
+    "__int__": tensor_values.as_int, "__index__": tensor_values.as_index, "__bool__": tensor_values.as_bool,
     "__nonzero__": tensor_values.as_bool, "__str__": tensor_values.text, "__repr__": tensor_values.text,
     "__format__": tensor_values.formatted, "__long__": tensor_values.as_int,
     "_tensor_use_gpudnn": lambda runtime, original, tensor, *_: tensor,
@@ -350,6 +375,7 @@ def patches() -> Iterator[Patch]:
         ORIGINAL[name] = getattr(_T, name, None)
     for name, traced in _TRACED.items():
         yield Patch(_T, name, traced)
+    yield Patch(core.eager, "sparse_csr_tensor", _sparse)
     for name in python_operators.NAMES:
         yield Patch(_T, name, python_operators.traced(name))
     for name, (read, write) in _PROPERTIES.items():

@@ -159,7 +159,7 @@ class Inference:
         function, args, kwargs = call
         asked = (ORIGINAL_OPS.get(name, function), args, kwargs)
         if (
-            rule_of(name).asked is Asked.TYPES_ALONE
+            metas and rule_of(name).asked is Asked.TYPES_ALONE
         ):  # of those the builder checks shapes and attributes as eager mode does
             problem = refused_type(asked, metas, _fill)
             if problem is None and built is not None and str(built).startswith(_OF_ATTRIBUTES):

@@ -117,10 +117,27 @@ def item(runtime: Tensors, original: Any, tensor: Any, *args: Any) -> Any:
         )  # matrix_exp: its operand is finite
     if not args and prod(tensor.shape) != 1:
         raise runtime.refused(ValueError(_NO_SCALAR))
+    _check_places(runtime, tuple(tensor.shape), args)
     found = numbers(runtime, tensor).item(*args)
     if type(found) is float and value is not None and random_numbers.is_drawn(value):
         return random_numbers.Draw(found)
     return unknowns.plain(found) if call_stack.of_paddle() else found
+
+
+def _check_places(runtime: Tensors, shape: tuple[int, ...], places: tuple[Any, ...]) -> None:
+    """Raise what `item(...)` says of places that a tensor does not have (`tensor_method__getitem_from_offset`)."""
+    if not all(type(place) is int for place in places):
+        return
+    count, said = prod(shape), ""
+    if len(places) == 1 and places[0] >= count:
+        said = f"index {places[0]} is out of bounds for size {count}"
+    elif len(places) > 1 and len(places) != len(shape):
+        said = "incorrect number of indices for Tensor"
+    elif len(places) > 1:
+        axis = next((axis for axis, size in enumerate(shape) if places[axis] >= size), None)
+        said = "" if axis is None else f"index {places[axis]} is out of bounds for axis {axis} with size {shape[axis]}"
+    if said:
+        raise runtime.refused(ValueError(f"(InvalidArgument) {said}"))
 
 
 def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
@@ -130,6 +147,12 @@ def as_float(runtime: Tensors, original: Any, tensor: Any) -> float:
     if call_stack.of_paddle() and _known(runtime, tensor) is None:
         return found / next(runtime.of(Losses).turns)
     return found
+
+
+def as_index(runtime: Tensors, original: Any, tensor: Any) -> int:
+    """`operator.index(tensor)`."""
+    _converts(runtime, tensor, "only one element variable can be converted to python index.")
+    return as_int(runtime, original, tensor)
 
 
 def as_int(runtime: Tensors, original: Any, tensor: Any) -> int:

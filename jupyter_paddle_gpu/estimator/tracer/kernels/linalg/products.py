@@ -222,12 +222,16 @@ def _bmm_again(attrs: Attributes, of: Tensors, wants: Wants) -> list[Any]:
 
 
 _LEGACY = "FLAGS_use_legacy_linear"
+_NO_NUMBERS = (np.ndarray, list, tuple, int, float, str)
+_NO_TENSORS = (*_NO_NUMBERS, type(None))
 
 
 def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = None) -> Any:
     """On a CPU a product, which is a temporary, and an addition; on a GPU `linear_v2`, where Paddle has it, its flag
     does not ask for the two of before 3.3, and no second gradient is asked for, which is not known."""
-    if isinstance(x, (np.ndarray, list, tuple, int, float)):  # refused by its own name, before all else is looked at
+    if (
+        isinstance(x, _NO_TENSORS) or weight is None or isinstance(bias, _NO_NUMBERS)
+    ):  # refused by its own name, before all else is looked at
         try:
             return original(x, weight, bias)
         except (TypeError, ValueError) as problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...memory.dtypes import SIZE
-from .. import bounds
+from .. import bounds, shapes
 from ..promotion import WIDER
 from ..rules import Arrays, Asked, Attributes, Operator, Rule, Strides, per_element
 
@@ -66,5 +66,10 @@ OPERATORS = (
     Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
     Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
     Operator("accuracy", "`AccuracyInferMeta`, which looks at labels only where it runs", Rule(asked=Asked.EACH_CALL)),
+    Operator(
+        "viterbi_decode",
+        "`ViterbiDecodeInferMeta`; asked without memory it ends right calls as well",
+        Rule(reads_as={1: 0, 2: "int64"}, refuses=shapes.decoded),
+    ),
     Operator("label_smooth", _STRIDES, Rule(strides=Strides.KEPT, asked=Asked.EACH_CALL)),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
 from ...session import running
-from .. import bounds
+from .. import shapes
 from ..rules import Arrays, Asked, Attributes, Meta, Operator, Place, Rule
 
 _RESULTS = ("out", "dropout_state_out", "state", "reserve")
@@ -119,7 +119,7 @@ OPERATORS = (
             workspace=_forward,
             gpu=_cudnn,
             reads_as={1: 0, 2: 0},
-            refuses=bounds.cells,
+            refuses=shapes.cells,
             asked=Asked.FIRST_ENTRY,
         ),
         gradient=Rule(flops=_gradient_flops, workspace=_gradient, gpu=_cudnn, only_wanted=True, fills_zeros=True),

@@ -53,7 +53,7 @@ _BY_SIZES = re.compile(
     r"out of bounds for array of dimension|operands could not be broadcast together|could not broadcast input array|"
     r"cannot reshape array of size|shapes .* not aligned|matmul: Input operand|axes don't match array|"
     r"only (length-1|size-1|0-dimensional) arrays can be converted|can only convert an array of size 1|"
-    r"input arrays? .*(must|dimension)|inhomogeneous shape|size not equal to one|"
+    r"input arrays? .*(must|dimension)|inhomogeneous shape|is out of bounds for size \d|size not equal to one|"
     r"inconsistent numbers of samples: |Unknown format code|Invalid format specifier|not allowed in .* format"
 )
 """What numpy and scikit-learn say of shapes that do not go together, and Python of a type that cannot be written in a
@@ -66,6 +66,8 @@ _OF_FUNCTIONS = tuple(call_stack.PADDLE + place for place in ("tensor/", "nn/fun
 """Where those functions stand."""
 _BY_CPU = re.compile(r"not compiled with|for cpu kernel|\(Unavailable\)|kernel .* is not registered")
 """What a Paddle for CPUs says of kernels that it may lack, where numbers that are known are computed."""
+_OF_NO_MEMORY = re.compile(r"holds no memory|memory's size is 0\.|Place\(undefined:0\) is not supported")
+"""What Paddle says of a tensor without memory, as which the trace has them all: no word on one that has it."""
 _BY_CONTENT = re.compile(r"^(`paddle\.load` can not parse the file|invalid load key|pickle data was truncated)")
 """What Paddle and Python say of a file that is here and holds something else."""
 _ONLY_ON_GPUS = re.compile(
@@ -285,6 +287,8 @@ def _rests_on_environment(problem: BaseException) -> bool:
 def _is_of_tracer(problem: BaseException, session: Session) -> bool:
     """Whether the trace itself raised it, or the Paddle for CPUs that it asks for a GPU."""
     if session.target == "gpu" and _BY_CPU.search(str(problem)):
+        return True
+    if _OF_NO_MEMORY.search(str(problem)):
         return True
     if isinstance(problem, SyntaxError):  # raised where the trace has a cell compiled
         return False

@@ -87,6 +87,9 @@ def look_at_last(loaders: Loaders, loader: Any, size: int) -> None:
         np.random.set_state(before[1])
 
 
+_KILLED = "(Fatal) Blocking queue is killed because the data reader raises an exception."
+
+
 class _OtherShapeError(Exception):
     """Samples of a data set cannot be put together."""
 
@@ -191,6 +194,17 @@ def collated_samples(runtime: Tensors, loader: Any, samples: list[Any]) -> Any:
     if getattr(loader, "batch_sampler", None) is None and len(samples) == 1:
         return samples[0]
     return (getattr(loader, "collate_fn", None) or default_collate_fn)(samples)
+
+
+def numbers_of(runtime: Tensors, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """An array that becomes a tensor, itself.
+
+    Raises:
+        SystemError: it is of text or of objects, by which the thread ends that reads.
+    """
+    if str(array.dtype) not in SIZE:
+        raise runtime.refused(SystemError(_KILLED))
+    return array
 
 
 def _resized(runtime: Tensors, batch: Any) -> Any:

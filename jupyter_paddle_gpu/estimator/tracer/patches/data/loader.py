@@ -38,7 +38,7 @@ from .ahead.assumed import made_up
 from .ahead.drawn import largest_drawn
 from .ahead.next_batches import next_of_own
 from .ahead.passes import EPOCH
-from .batches import Kind, Made, Text, bytes_of, collated, kinds, largest_shape, made
+from .batches import Kind, Made, Text, bytes_of, collated, kinds, largest_shape, made, numbers_of
 from .loaders import InStep, Loaders, is_cycled
 from .own_datasets import gives_one
 
@@ -346,7 +346,7 @@ def _as_tensors(runtime: Tensors, batch: Any, loader: Any) -> Any:
     if isinstance(batch, Made):
         return _arrived(runtime, loader, batch)
     if isinstance(batch, np.ndarray):
-        shape, value = runtime.of(Resizing).arriving(batch.shape, str(batch.dtype), Known(batch))
+        shape, value = runtime.of(Resizing).arriving(numbers_of(runtime, batch).shape, str(batch.dtype), Known(batch))
         return _arrived(runtime, loader, Made(shape, str(batch.dtype), value))
     return batch
 
