@@ -168,7 +168,8 @@ def _element_type(array: np.ndarray[Any, Any], data: Any, dtype: Any) -> str:
     if dtype is not None:
         return name_of(dtype)
     name = str(array.dtype)
-    if name in {"float16", "float32", "float64"} and not isinstance(data, (np.ndarray, np.generic)):
+    is_of_numpy = isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, unknowns.UnknownFloat)
+    if name in {"float16", "float32", "float64"} and not is_of_numpy:
         return str(paddle.get_default_dtype())
     return name
 

@@ -20,7 +20,7 @@ from ..session import Session, current
 from ..undecided.absent_data import AbsentData
 from ..undecided.needs import Need, NeededError
 from ..undecided.running_code import place
-from ..undecided.unknowns import UnknownReal, unknown
+from ..undecided.unknowns import UnknownFloat, UnknownReal, unknown
 from .absent_modules import AbsentModule, stands_for
 from .patch import Patch
 
@@ -34,6 +34,8 @@ class Game:
         observation: shape and type of one; () where it is a number below `states`.
         actions: how many there are to choose from, or the shape of one.
         steps: the longest episode; by version where they differ.
+        counted: whether numpy computes a reward, which is then one of numpy's numbers and no float of Python's: a
+            tensor that is made of it is float64.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Game:
     steps: int
     dtype: str = "float32"
     states: int = 0
+    counted: bool = False
 
 
 _TABLE = (
@@ -50,10 +53,10 @@ _TABLE = (
     Game("MountainCar", (2,), 3, 200),
     Game("MountainCarContinuous", (2,), (1,), 999),
     Game("Acrobot", (6,), 3, 500),
-    Game("Pendulum", (3,), (1,), 200),
-    Game("LunarLander", (8,), 4, 1000),
-    Game("LunarLanderContinuous", (8,), (2,), 1000),
-    Game("BipedalWalker", (24,), (4,), 1600),
+    Game("Pendulum", (3,), (1,), 200, counted=True),
+    Game("LunarLander", (8,), 4, 1000, counted=True),
+    Game("LunarLanderContinuous", (8,), (2,), 1000, counted=True),
+    Game("BipedalWalker", (24,), (4,), 1600, counted=True),
     Game("CarRacing", (96, 96, 3), (3,), 1000, "uint8"),
     Game("FrozenLake", (), 4, 100, "int64", 16),
     Game("CliffWalking", (), 4, 200, "int64", 48),
@@ -82,8 +85,8 @@ _TABLE = (
     Game("InvertedDoublePendulum-v5", (9,), (1,), 1000, "float64"),
     Game("InvertedDoublePendulum", (11,), (1,), 1000, "float64"),
 )
-"""Source: gymnasium 1.0, its registry (steps) and its classes (spaces, those of MuJoCo among them), and the
-environments that ale-py 0.12 makes (the Ataris). Episodes of Atari and of CliffWalking end with the game; so many
+"""Source: gymnasium 1.0, its registry (steps) and its classes (spaces, those of MuJoCo among them, and what their `step`
+makes a reward of), and the environments that ale-py 0.12 makes (the Ataris). Episodes of Atari and of CliffWalking end with the game; so many
 steps stand for one."""
 GAMES = {game.name: game for game in _TABLE}
 
@@ -121,7 +124,7 @@ class Environment:
         self.action_space = Space(shape, "int64" if choices else "float32", choices)
         self._max_episode_steps = game.steps
         self.reward_range, self.spec = (-1.0, 1.0), self
-        self.max_episode_steps = game.steps
+        self.max_episode_steps, self.reward_threshold = game.steps, UnknownFloat(0.0)
 
     @property
     def unwrapped(self) -> Environment:
@@ -140,7 +143,9 @@ class Environment:
         over = self._passed >= self._game.steps
         taken = _taken("step", 5 if self._module == "gymnasium" else 4)
         ends = (over, False) if taken == 5 else (over,)
-        return (self.observation_space.sample(), UnknownReal(0.0), *ends, {})
+        is_counted = self._game.counted or self._game.dtype == "float64"
+        reward = UnknownReal(0.0) if is_counted else UnknownFloat(0.0)
+        return (self.observation_space.sample(), reward, *ends, {})
 
     def __getattr__(self, name: str) -> Any:
         """What only shows or prepares: `render`, `seed`, `close`."""

@@ -68,3 +68,36 @@ def test_a_game_of_published_spaces_takes_what_such_a_game_takes(run_child):
     assert {row["status"] for row in traced.values()} == {"ok"}
     assert len({row["peak"] for row in traced.values()}) == 1
     assert "environment_stand_in" in traced["gym"]["notes"]
+
+
+REWARDED = """
+import gym, paddle
+from paddle import nn
+env = gym.make('{game}')
+critic = nn.Linear(env.observation_space.shape[0], 1)
+optimizer = paddle.optimizer.Adam(parameters=critic.parameters())
+for episode in range(4):
+    state, returns = env.reset(), []
+    for step in range(3):
+        state, reward, done, _ = env.step(0)
+        returns.append(critic(paddle.to_tensor(state)).reshape([1]))
+    returns.append(paddle.to_tensor(reward).reshape([1]))
+    paddle.concat(returns).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+    if returns[-1].item() > env.spec.reward_threshold:
+        break
+"""
+MIXED = (
+    """The data_type of input tensor in list isn't consistent, the first tensor is float32, but 3th tensor is float64"""
+)
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
+)
+def test_a_reward_is_a_float_of_pythons_unless_numpy_computes_it(run_child):
+    """`step` of CartPole gives 1.0, that of Pendulum what numpy makes of an angle."""
+    traced = run_child("trace", {game: REWARDED.format(game=game) for game in ("CartPole-v1", "Pendulum-v1")})
+    assert traced["CartPole-v1"]["status"] == "ok"
+    assert MIXED in str(traced["Pendulum-v1"])

@@ -124,3 +124,30 @@ def test_a_sum_over_hundreds_of_parameters_is_computed(run_child):
     assert found["questions"] == []
     assert "value_failed" not in str(found)
     assert found["peak"]
+
+
+MADE = """
+import paddle
+model = paddle.nn.Linear(4, 1)
+optimizer = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+for step in range(4):
+    loss = model(paddle.rand([8, 4])).mean()
+    number = {number}
+    assert paddle.to_tensor(number).dtype == paddle.{type}, type(number)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+NUMBERS = {
+    "item": MADE.format(number="loss.item()", type="float32"),
+    "computed": MADE.format(number="max(2 * float(loss) - 1, 0.5)", type="float32"),
+    "numpy": MADE.format(number="loss.astype('float64').numpy().mean()", type="float64"),
+}
+
+
+def test_a_tensor_of_an_unknown_number_has_the_type_that_python_or_numpy_gives_it(measure):
+    """A return that a policy's loss is made of would be float64 beside float32, which Paddle refuses."""
+    measured = measure(NUMBERS)
+    for name in NUMBERS:
+        assert measured.real[name]["peaks"], name
+        assert measured.traced[name]["status"] == "ok", measured.traced[name]

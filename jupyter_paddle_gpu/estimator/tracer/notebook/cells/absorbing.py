@@ -74,8 +74,8 @@ def took_unseen(problem: BaseException) -> bool:
     is_asked = has_taken = False
     for frame, _ in traceback.walk_tb(problem.__traceback__):
         file = frame.f_code.co_filename
-        if call_stack.is_cell(file):
-            is_asked, has_taken = True, False  # what runs the cells holds all that they have bound
+        if call_stack.is_beside(file) and not file.startswith(call_stack.TRACER):
+            is_asked, has_taken = True, False  # what runs the program's code holds all that this has bound
         elif is_asked and file.startswith((call_stack.PADDLE, call_stack.TRACER)):
             has_taken = has_taken or any(map(holds_unseen, list(frame.f_locals.values())[:_LOOKED_AT]))
     return has_taken

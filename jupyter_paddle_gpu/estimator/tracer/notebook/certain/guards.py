@@ -19,7 +19,7 @@ import paddle
 
 from ... import call_stack
 from ...session import current
-from ...undecided.absent_data import AbsentData
+from ...undecided.absent_data import AbsentData, is_unseen
 from ..outside.looked_for import source_of
 from ..syntax import nodes
 from .closed import Code, is_of_script, is_program
@@ -42,6 +42,8 @@ def is_of_guards(problem: BaseException, is_constant: Callable[[Any], bool]) -> 
     steps = list(walk_tb(problem.__traceback__))
     frame, line = steps[-1] if steps else (None, 0)
     if frame is None or not frame.f_code.co_filename.startswith(call_stack.PADDLE):
+        return False
+    if any(map(is_unseen, frame.f_locals.values())):  # of which not even the type is known
         return False
     guarded = _Guarded(frame, line, is_constant)
     return guarded.is_known() and is_come_to(problem)

@@ -21,6 +21,21 @@ assert __file__.endswith("helper.py")
 def build(width):
     return nn.Sequential(nn.Linear(20, width), nn.ReLU(), nn.Linear(width, 1))
 """
+UNSEEN = """import pickle
+import paddle
+def main():
+    with open("absent.pkl", "rb") as file:
+        table = pickle.load(file)
+    net = paddle.nn.Linear(20, 3)
+    optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+    for step in range(4):
+        ends = paddle.full(shape=[8], fill_value=table["longest"].end, dtype="int64")
+        net(paddle.rand([8, 20])).mean().backward()
+        optimizer.step()
+        optimizer.clear_grad()
+main()
+"""
+"""A script whose call of Paddle takes a number of a file that is not here, of which Paddle asks the type first."""
 SCRIPT = """import argparse, os, sys
 import paddle
 from helper import build
@@ -76,6 +91,7 @@ NOTEBOOKS = {
         "script = 'train.py'\nline = f'cd sub && python {script}'",
         f"for e in (1, 2):\n    !{{line}} {ARGUMENTS}",
     ),
+    "unseen": (f"%%writefile train.py\n{UNSEEN}", "!python train.py"),
     "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
@@ -159,6 +175,10 @@ def test_a_training_stands_where_its_command_does(traced: dict) -> None:
     assert traced["written"]["where"] == {"cell": 2, "line": 2}
     assert traced["bash"]["where"] == {"cell": 0, "line": 3}
     assert traced["process"]["where"] == {"cell": 1, "line": 2}
+
+
+def test_what_paddle_says_of_data_that_is_not_here_is_no_stop_of_a_script(traced: dict) -> None:
+    assert (traced["unseen"]["status"], traced["unseen"]["stop"]) == ("ok", None)
 
 
 @pytest.mark.parametrize("name", ["twice", "started twice", "loop"])
