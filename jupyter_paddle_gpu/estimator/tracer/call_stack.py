@@ -101,6 +101,15 @@ def module(problem: BaseException | None = None) -> dict[str, Any]:
     return {"beside": os.path.relpath(os.path.realpath(file_of(file)), os.path.realpath(os.curdir)), "inner": line}
 
 
+def names() -> dict[str, Any]:
+    """What the program that runs has bound so far, where that is a script which a cell starts, or functions of it."""
+    for frame, _ in traceback.walk_stack(sys._getframe(1)):
+        own, file = frame.f_globals, frame.f_code.co_filename
+        if own.get("__name__") == "__main__" and is_beside(file) and not file.startswith(TRACER):
+            return {} if is_cell(file) else own
+    return {}
+
+
 def told() -> dict[str, int]:
     """The same as the parameters of a note, which count cells from 1; none where it is none of its cells."""
     cell, number = place()

@@ -85,9 +85,9 @@ _TABLE = (
     Game("InvertedDoublePendulum-v5", (9,), (1,), 1000, "float64"),
     Game("InvertedDoublePendulum", (11,), (1,), 1000, "float64"),
 )
-"""Source: gymnasium 1.0, its registry (steps) and its classes (spaces, those of MuJoCo among them, and what their `step`
-makes a reward of), and the environments that ale-py 0.12 makes (the Ataris). Episodes of Atari and of CliffWalking end with the game; so many
-steps stand for one."""
+"""Source: gymnasium 1.0, its registry (steps) and its classes (spaces, those of MuJoCo among them, and what `step`
+makes a reward of), and the environments that ale-py 0.12 makes (the Ataris). Episodes of Atari and of CliffWalking end
+with the game; so many steps stand for one."""
 GAMES = {game.name: game for game in _TABLE}
 
 

@@ -303,7 +303,26 @@ def train(meshes):
         optimizer.clear_grad()
 train(MESHES)
 """
+RIGHT = """
+import pickle
+import paddle
+from paddle import nn
+with open("absent.pkl", "rb") as file:
+    loader = pickle.load(file)
+net = nn.Sequential(nn.Conv2D(3, 8, 3, stride=2), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 10))
+optimizer = paddle.optimizer.Momentum(0.01, parameters=net.parameters())
+batch_size = 12
+for epoch in range(2):
+    for image, label in loader:
+        output = net(image)
+        nn.functional.cross_entropy(output, label).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+        _, found = output.topk(5, 1, True, True)
+        print((found.t() == label).astype("float32").sum().item())
+"""
 SOURCES = {
+    "right": RIGHT,
     "single": SINGLE.replace("MESHES", "Meshes('absent')"),
     "bar": "from tqdm import tqdm\n" + SINGLE.replace("MESHES", "tqdm(Meshes('absent'))"),
     "steps": STEPS,

@@ -312,7 +312,7 @@ class Findings:
 
     def looked(self, need: Need) -> None:
         """The program looked at data that is not here: keep what stands around it, for suggestions."""
-        self.candidates.look(need, self._data.namespace)
+        self.candidates.look(need, {**self._data.namespace, **call_stack.names()})
 
     def missed(self, path: str) -> None:
         """The program goes on without a file that is not here."""

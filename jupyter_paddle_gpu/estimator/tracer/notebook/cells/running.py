@@ -243,6 +243,8 @@ class CellRun:
         if self._passing is not None:
             tree = self._passing.of_cell(cell, line).visit(tree)
         for rewriting in self.rewriting:
+            if isinstance(rewriting, within.Within):
+                rewriting.is_script = line is not None
             if _WORDS.get(type(rewriting), "") in source:
                 tree = rewriting.visit(tree)
         return ast.fix_missing_locations(tree)

@@ -77,6 +77,8 @@ _ONLY_ON_GPUS = re.compile(
 """What a Paddle for CPUs says of an operator that it has under no name or no kernel of."""
 _OF_WORD = "unexpected keyword argument"
 """What Python says of a call with a word that the function does not know."""
+_OF_NO_PACKAGE = re.compile(r"^attempted relative import (with no known parent package|beyond top-level package)")
+"""What Python says of `from . import data` in a script, which is in no package."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
@@ -155,6 +157,8 @@ def _is_of_word(problem: BaseException) -> bool:
 def is_certain(problem: BaseException, session: Session, *, told: bool = False) -> bool:
     """Whether it hangs on true shapes alone, which neither data nor a module that is not here can change."""
     if is_removed(problem) or _is_missing_beside(problem) or is_miscalled(problem) or is_unreadable(problem):
+        return True
+    if isinstance(problem, ImportError) and _OF_NO_PACKAGE.search(str(problem)):
         return True
     if is_of_shell(problem) or is_of_code(problem) or is_undeclared(problem) or _BY_CONTENT.search(str(problem)):
         return True

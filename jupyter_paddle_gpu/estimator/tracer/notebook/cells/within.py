@@ -55,10 +55,11 @@ class Within(ast.NodeTransformer):
         """Names that the function which is rewritten may bind; None outside of one."""
         self._around = 0
         """Loops that train around what is rewritten."""
+        self.is_script = False
 
     def visit_Module(self, node: ast.Module) -> ast.AST:
-        """The cell's own statements are passed by as a whole; only what is in them is rewritten."""
-        node.body = [self._inside(part) for part in node.body]
+        """A cell's own statements are passed by as a whole; only what is in them is rewritten, unlike a script's."""
+        node.body = self._each(node.body) if self.is_script else [self._inside(part) for part in node.body]
         return node
 
     def _inside(self, node: ast.stmt) -> ast.stmt:
@@ -256,7 +257,7 @@ def _is_once(node: ast.stmt) -> bool:
 
 def _can_be_passed(node: ast.stmt) -> bool:
     """Whether the code goes on behind a statement as if it had run: it gives no items and ends nothing early."""
-    if _is_once(node):
+    if _is_once(node) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):  # words
         return False
     if isinstance(node, _SIMPLE):
         return True

@@ -36,6 +36,29 @@ def main():
 main()
 """
 """A script whose call of Paddle takes a number of a file that is not here, of which Paddle asks the type first."""
+READS = """import pickle
+def read(path):
+    with open(path, "rb") as file:
+        return [float(row["x"]) for row in pickle.load(file)["rows"]]
+"""
+TOP = """import numpy as np
+import paddle
+from reads import read
+BATCH_SIZE = 10
+rows = np.asarray(read("absent.pkl"), "float32").reshape([-1, 7])
+net = paddle.nn.Linear(6, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for epoch in range(3):
+    np.random.shuffle(rows)
+    parts = [rows[k : k + BATCH_SIZE] for k in range(0, len(rows), BATCH_SIZE)]
+    for part in parts:
+        x, y = np.array(part[:, :-1]), np.array(part[:, -1:])
+        loss = paddle.nn.functional.mse_loss(net(paddle.to_tensor(x)), paddle.to_tensor(y))
+        loss.backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+"""A script that reads by a module beside it, and trains, at its top level."""
 SCRIPT = """import argparse, os, sys
 import paddle
 from helper import build
@@ -92,6 +115,8 @@ NOTEBOOKS = {
         f"for e in (1, 2):\n    !{{line}} {ARGUMENTS}",
     ),
     "unseen": (f"%%writefile train.py\n{UNSEEN}", "!python train.py"),
+    "top": (f"%%writefile reads.py\n{READS}", f"%%writefile train.py\n{TOP}", "!python train.py"),
+    "package": ("%%writefile train.py\nfrom . import helper\n" + SCRIPT, "!python train.py"),
     "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
     "failing": (
@@ -134,6 +159,7 @@ for name, request in json.load(sys.stdin).items():
     trainings = [found, *found.get("others", ())] if found["status"] == "ok" else []
     row = {"status": found["status"], "sizes": {one["id"]: peak(one, "cpu") for one in trainings}}
     row["where"], row["stop"] = found.get("where"), found.get("stop")
+    row["suggested"] = {one["name"]: one.get("suggestion") for one in found["questions"]}
     row["questions"] = [(one["why"], one["cell"], one["line"]) for one in found["questions"]]
     print(json.dumps([name, row]))
 """
@@ -179,6 +205,16 @@ def test_a_training_stands_where_its_command_does(traced: dict) -> None:
 
 def test_what_paddle_says_of_data_that_is_not_here_is_no_stop_of_a_script(traced: dict) -> None:
     assert (traced["unseen"]["status"], traced["unseen"]["stop"]) == ("ok", None)
+
+
+def test_a_script_goes_on_without_its_data_at_its_top_level_with_what_it_has_bound(traced: dict) -> None:
+    """It asked for a path alone, and its constants were not looked at for what is suggested."""
+    assert traced["top"]["suggested"] == {"parts": "float32[10,7]"}
+
+
+def test_a_script_is_in_no_package(traced: dict) -> None:
+    assert traced["package"]["status"] == "would_stop"
+    assert traced["package"]["stop"]["error"].startswith("ImportError: attempted relative import")
 
 
 @pytest.mark.parametrize("name", ["twice", "started twice", "loop"])

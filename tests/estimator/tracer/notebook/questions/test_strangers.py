@@ -150,3 +150,10 @@ def test_a_shape_in_the_cells_is_nothing_that_was_printed(traced):
     """What was printed is so, and a program that refuses it stops; a tuple of sizes may be anything's."""
     assert traced["observed"]["status"] != "would_stop", traced["observed"]["stop"]
     assert [one["suggestion"] for one in traced["observed"]["questions"]] == ["float32[1,36,52]"]
+
+
+def test_labels_that_an_accuracy_behind_the_step_refuses_are_not_suggested(traced):
+    """A column of labels ended the program behind its first step, which alone the figure was of."""
+    (asked,) = traced["right"]["questions"]
+    assert asked["suggestion"].startswith("float32[12,3,")
+    assert asked["suggestion"].endswith(" int64[12]")
