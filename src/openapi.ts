@@ -3612,6 +3612,7 @@ export interface components {
          *         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
          *             the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
          *             was: the script that the cell's line runs, behind which the notebook goes on.
+         *         module, module_line: the module beside the program that raises it (`beside/nets.py`), and the line there.
          *         ends: whether the cell, and with it the job, ends with that script (the last command of `%%bash`).
          *         is_script: whether it is a script, whose lines are those of its file.
          *         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
@@ -3634,6 +3635,10 @@ export interface components {
             file: string;
             /** @default null */
             file_line: number | null;
+            /** @default  */
+            module: string;
+            /** @default null */
+            module_line: number | null;
             /** @default false */
             ends: boolean;
             /** @default false */

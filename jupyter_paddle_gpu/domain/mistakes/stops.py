@@ -22,6 +22,7 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         file, file_line: the module that raises it, by its path from the program's folder, and the line there, where
             the step could be followed all the same: its figure is of the step with the cast that is missing. Where none
             was: the script that the cell's line runs, behind which the notebook goes on.
+        module, module_line: the module beside the program that raises it (`beside/nets.py`), and the line there.
         ends: whether the cell, and with it the job, ends with that script (the last command of `%%bash`).
         is_script: whether it is a script, whose lines are those of its file.
         answers: what the estimate was told and the error may hang on (`size=-5, loader=int64[8]`); with other answers
@@ -39,6 +40,8 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
     changed: Message | None = None
     file: str = ""
     file_line: int | None = None
+    module: str = ""
+    module_line: int | None = None
     ends: bool = False
     is_script: bool = False
     answers: str = ""
@@ -81,6 +84,9 @@ class Stop(msgspec.Struct, frozen=True, kw_only=True):
         if self.raised is not None:
             said = _STOPS_BEHIND_WITHIN if behind else _STOPS_WITHIN
             params |= {"inner": self.raised.cell + 1, "inner_line": self.raised.line}
+        elif self.module:
+            said = _STOPS_BEHIND_IN_MODULE if behind else _STOPS_IN_MODULE
+            params |= {"file": self.module, "inner_line": self.module_line or 1}
         step = next_step(self.error)
         params |= {"step": step} if step else {}
         hint = _KNOWN_STEP if step else said.hint
@@ -158,6 +164,17 @@ _STOPS_BEHIND_WITHIN = Message(
     "cell {inner}, line {inner_line}: {error}",
     hint="Correct it there before you submit, or the job ends there.",
 )
+_STOPS_IN_MODULE = Message(
+    code="would_stop",
+    text="The notebook would stop in cell {cell}, line {line}, by what it calls in {file}, line {inner_line}: {error}",
+    hint="Correct it there and estimate again. It can be submitted all the same: then the job ends there.",
+)
+_STOPS_BEHIND_IN_MODULE = Message(
+    code="would_stop_behind",
+    text="The training step runs; after it the notebook would stop in cell {cell}, line {line}, by what it calls in "
+    "{file}, line {inner_line}: {error}",
+    hint="Correct it there before you submit, or the job ends there.",
+)
 _STOPS_ANSWERED = Message(
     code="would_stop_answered",
     text="With the answers that were given the notebook would stop in cell {cell}, line {line}: {error}",
@@ -167,7 +184,16 @@ _STOPS_ANSWERED_WITHIN = Message(
     text="With the answers that were given the notebook would stop in cell {cell}, line {line}, by what it calls in "
     "cell {inner}, line {inner_line}: {error}",
 )
-_BY_ANSWERS = {_STOPS.text: _STOPS_ANSWERED, _STOPS_WITHIN.text: _STOPS_ANSWERED_WITHIN}
+_STOPS_ANSWERED_IN_MODULE = Message(
+    code="would_stop_answered",
+    text="With the answers that were given the notebook would stop in cell {cell}, line {line}, by what it calls in "
+    "{file}, line {inner_line}: {error}",
+)
+_BY_ANSWERS = {
+    _STOPS.text: _STOPS_ANSWERED,
+    _STOPS_WITHIN.text: _STOPS_ANSWERED_WITHIN,
+    _STOPS_IN_MODULE.text: _STOPS_ANSWERED_IN_MODULE,
+}
 """The same where an answer may be to blame; behind the step the hint says so."""
 _STOPS_SOMEWHERE = Message(
     code="would_stop",
@@ -199,6 +225,20 @@ _OF_SCRIPT = {
     _STOPS_ANSWERED_WITHIN.text: Message(
         code="script",
         text="With the answers that were given the script would stop in line {line}, by what it calls in line "
+        "{inner_line}: {error}",
+    ),
+    _STOPS_IN_MODULE.text: Message(
+        code="script",
+        text="The script would stop in line {line}, by what it calls in {file}, line {inner_line}: {error}",
+    ),
+    _STOPS_BEHIND_IN_MODULE.text: Message(
+        code="script",
+        text="The training step runs; after it the script would stop in line {line}, by what it calls in {file}, line "
+        "{inner_line}: {error}",
+    ),
+    _STOPS_ANSWERED_IN_MODULE.text: Message(
+        code="script",
+        text="With the answers that were given the script would stop in line {line}, by what it calls in {file}, line "
         "{inner_line}: {error}",
     ),
     _STOPS_SOMEWHERE.text: Message(code="script", text="The script would stop: {error}"),

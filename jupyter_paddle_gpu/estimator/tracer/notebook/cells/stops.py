@@ -235,13 +235,16 @@ def is_unpacked(problem: BaseException) -> bool:
 
 
 def stop(cell: int, line: int, problem: BaseException, loaders: Loaders) -> dict[str, Any]:
-    """What is told of the end: the cell that runs, and the line of another cell (a layer's own) that raises it."""
+    """What is told of the end: the cell that runs, and the line of another cell (a layer's own), or of a module beside
+    the program, that raises it."""
     raised, step = None, problem.__traceback__
     while step is not None:
         if (index := call_stack.cell_of(step.tb_frame.f_code.co_filename)) is not None:
             raised = None if index == cell else {"cell": index, "line": step.tb_lineno}
         step = step.tb_next
     told = {"cell": cell, "line": line, "raised": raised, "error": sentence(problem) + meant(problem)}
+    if module := call_stack.module(problem):
+        told |= {"raised": None, "module": module["beside"], "module_line": module["inner"]}
     return {**told, "hangs": True} if problem is loaders.silenced else told
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from jupyter_paddle_gpu.domain.decoding import convert
+from jupyter_paddle_gpu.domain.mistakes.stops import Stop
+
 pytestmark = pytest.mark.paddle
 
 CHILD = """
@@ -225,3 +228,35 @@ def test_a_module_that_wants_what_is_not_here_is_named_with_its_line(tmp_path, r
             assert asked["params"]["message"].endswith(f"(own.py, line {line})")
         else:
             assert (asked["params"]["beside"], asked["params"]["inner"]) == ("own.py", line)
+
+
+STOPPING = """
+import paddle
+
+def train(model, batch):
+    opt = paddle.optimizer.SGD(0.1, parameters=model.parameters())
+    model(batch).mean().backward()
+    opt.step()
+"""
+LAYER = "class Net(paddle.nn.Linear):\n    def forward(self, x):\n        return x @ paddle.ones([3])\n"
+
+
+def test_a_stop_in_a_module_is_told_with_its_line(tmp_path, run_code):
+    (tmp_path / "own.py").write_text(STOPPING)
+    cells = {
+        "in it": ("model = paddle.nn.Linear(4, 1)\nown.train(model, paddle.ones([2, 3]))", 3),
+        "in a layer of the cell": (LAYER + "own.train(Net(4, 1), paddle.ones([2, 4]))", 4),
+        "in the cell": ("own.train(paddle.nn.Linear(4, 1))", 2),
+    }
+    told = run_code(CHILD, {name: [str(tmp_path), f"import paddle, own\n{one}"] for name, (one, _) in cells.items()})
+    stops = {name: row["stop"] for name, row in told.items()}
+    assert {name: (row["cell"], row["line"]) for name, row in stops.items()} == {
+        name: (0, line) for name, (_, line) in cells.items()
+    }
+    assert {name: (row.get("module"), row.get("module_line")) for name, row in stops.items()} == {
+        "in it": ("own.py", 6),
+        "in a layer of the cell": (None, None),
+        "in the cell": (None, None),
+    }
+    said = convert(stops["in it"], Stop).says(behind=False).render()
+    assert said.startswith("The notebook would stop in cell 1, line 3, by what it calls in own.py, line 6: ValueError")
