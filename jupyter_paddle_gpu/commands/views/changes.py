@@ -8,11 +8,12 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ...domain.changes import Changes
+from ...domain.estimates import Remedy
 from ...domain.messages import Message
 from ...domain.what_ifs import EstimateRequest
 from .. import markup
 from ..face import View
-from ..speech import Speech
+from ..speech import Speech, together
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -37,6 +38,16 @@ def bound_later(request: EstimateRequest, changes: Changes) -> Iterator[Message]
     if names := ", ".join(one for one in request.answers if one not in changes.written):
         text = "A job gets {names} as it runs; no cell is changed for that."
         yield Message(code="set_as_it_runs", text=text, params={"names": names})
+
+
+def unsuited(remedies: Sequence[Remedy], say: Speech) -> list[str]:
+    """Why no job can be given some remedies, those of one reason together."""
+    named: dict[str, list[str]] = {}
+    for remedy in remedies:
+        if remedy.refused is not None:
+            why = together(remedy.refused.render(say.translate), remedy.refused.render_hint(say.translate))
+            named.setdefault(why, []).append(remedy.says.render(say.translate))
+    return [say("{changes}: {why}", changes=", ".join(changes), why=why) for why, changes in named.items()]
 
 
 class ChangesView(View):

@@ -19,6 +19,7 @@ from ..speech import Speech, count, duration, size, together
 from . import decision as decision_view
 from . import glance
 from . import step as step_view
+from .changes import unsuited
 from .machine import marked
 
 if TYPE_CHECKING:
@@ -146,13 +147,14 @@ class EstimateView(View):
         return list(decision_view.lines(self.placement.decision, say))
 
     def _changes(self, say: Speech) -> list[tuple[str, str, str, str]]:
-        """Each remedy with what the step would take then, the largest batch that would fit, and what asks for it."""
+        """Each remedy with what the step would take then, the largest batch that would fit, and what asks for it: of
+        those that no job can be given it is told why (`unsuited`)."""
         return [
             (
                 remedy.says.render(say.translate),
                 f"{size(self.data.peak_bytes)} → {size(remedy.peak_bytes)}",
                 "" if remedy.largest_batch is None else say("batch up to {batch}", batch=count(remedy.largest_batch)),
-                typed(remedy.request),
+                "" if remedy.refused else typed(remedy.request),
             )
             for remedy in self.data.remedies
         ]
@@ -271,6 +273,7 @@ class EstimateView(View):
             for change in changes:
                 remedies.add_row(*map(Text, change))
             parts += [Text(), Text(say("What would save memory"), style="bold"), remedies]
+            parts += [sentence(line, "dim") for line in unsuited(self.data.remedies, say)]
         if self._inside:
             parts += step_view.rich(self.data, say)
         parts += [line for one in self._lacking() for line in self._drawn(one, say)]
@@ -309,6 +312,7 @@ class EstimateView(View):
         if changes := self._changes(say):
             rows = ([escape(cell) for cell in change] for change in changes)
             out.append(markup.section(say("What would save memory"), markup.table(rows)))
+            out += [f"<p><small>{escape(line)}</small></p>" for line in unsuited(self.data.remedies, say)]
         if self._inside:
             out.append(step_view.html(self.data, say))
         for one in self._lacking():

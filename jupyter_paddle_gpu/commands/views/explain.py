@@ -11,6 +11,7 @@ from ...domain.placements import Placement
 from .. import markup
 from ..options import typed
 from ..speech import Speech, count, size
+from .changes import unsuited
 from .estimate import EstimateView
 from .step import layer_name
 
@@ -145,13 +146,15 @@ class ExplainView(EstimateView):
 
     def _savings(self, say: Speech) -> list[str]:
         peak = self.data.peak_bytes or 0
-        return [
+        worth = [remedy for remedy in self.data.remedies if remedy.saves_bytes >= WORTH_SAVING * peak]
+        lines = [
             say(
                 "{change}: {size} less (`{options}`).",
                 change=remedy.says.render(say.translate),
                 size=size(remedy.saves_bytes),
                 options=typed(remedy.request),
             )
-            for remedy in self.data.remedies
-            if remedy.saves_bytes >= WORTH_SAVING * peak
+            for remedy in worth
+            if remedy.refused is None
         ]
+        return lines + unsuited(worth, say)

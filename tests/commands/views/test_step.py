@@ -9,7 +9,16 @@ from jupyter_paddle_gpu.commands.speech import Speech
 from jupyter_paddle_gpu.commands.views.estimate import EstimateView
 from jupyter_paddle_gpu.commands.views.explain import ExplainView
 from jupyter_paddle_gpu.commands.views.step import rich, shown_layers
-from jupyter_paddle_gpu.domain.estimates import AliveTensor, Breakdown, Estimate, HostMemory, LayerMemory, TimelinePoint
+from jupyter_paddle_gpu.domain.estimates import (
+    AliveTensor,
+    Breakdown,
+    Estimate,
+    HostMemory,
+    LayerMemory,
+    Remedy,
+    TimelinePoint,
+)
+from jupyter_paddle_gpu.domain.messages import Message
 from jupyter_paddle_gpu.domain.what_ifs import EstimateRequest
 
 
@@ -133,3 +142,28 @@ def test_a_narrow_terminal_leaves_columns_out_before_it_cuts_figures():
     assert ["head", "2.00", "MiB", "30.0", "MiB"] in narrow
     assert ["relu", "float32[64,", "32]", "30.0", "MiB"] in narrow
     assert ["head", "Linear", "2.00", "MiB", "30.0", "MiB", "700"] in drawn(100, root, head)
+
+
+def test_of_a_remedy_that_no_job_can_be_given_it_is_told_why():
+    hidden = Message(code="change_step_hidden", text="The step is not in the cells.", hint="Write the loop in a cell.")
+    asked = {"AMP O2": {"amp": "O2"}, "Accumulate 4 steps": {"accumulation": 4}, "Batch 8": {"batch_size": 8}}
+    remedies = tuple(
+        Remedy(
+            change=next(iter(request)), says=Message(code="said", text=words), request=request, peak_bytes=40,
+            saves_bytes=60, refused=None if words == "Batch 8" else hidden,
+        )
+        for words, request in asked.items()
+    )  # fmt: skip
+    estimate = Estimate(
+        status="ok", evidence="trace", batch_size=16, peak_bytes=100, breakdown=Breakdown(), remedies=remedies
+    )
+    why = "AMP O2, Accumulate 4 steps: The step is not in the cells. Write the loop in a cell."
+    console = Console(file=io.StringIO(), width=200)
+    console.print(EstimateView(estimate).rich(Speech("en")))
+    for said in (console.file.getvalue(), EstimateView(estimate).html(Speech("en"))):
+        assert why in " ".join(said.split()) and "--batch-size 8" in said
+        assert "--amp" not in said and "--accumulation" not in said
+    assert dict(ExplainView(estimate).paragraphs(Speech("en")))["What would save memory"] == [
+        "Batch 8: 60 B less (`--batch-size 8`).",
+        why,
+    ]
