@@ -46,7 +46,7 @@ class PyLayerNode:
         self.kind, self.context, self.layer = kind, context, layer
         self.inputs: list[bool] = []
         """For each tensor that forward took: whether it wants a gradient."""
-        self.outputs: list[tuple[tuple[int, ...], str] | None] = []
+        self.outputs: list[tuple[tuple[int, ...], str]] = []
         self.edges: dict[int, Edge] = {}
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
@@ -57,8 +57,6 @@ class PyLayerNode:
         """Call the user's backward on the gradients of the outputs; without gradients of its own."""
         grads: list[Any] = []
         for slot, meta in enumerate(self.outputs):
-            if meta is None:
-                continue
             array = incoming.get(slot)
             if array is None and self.context.materialize_grads:
                 operation = runtime.ledger.begin("full")
@@ -85,11 +83,26 @@ class PyLayerNode:
         if len(items) == sum(self.inputs) and len(items) != len(self.inputs):
             wanted = iter(items)
             items = [next(wanted) if want else None for want in self.inputs]
+        _check_given(runtime, self.kind.__name__, items, self.inputs)
         return {
             slot: runtime.state(item).array
             for slot, item in enumerate(items)
             if isinstance(item, paddle.Tensor) and slot in self.edges
         }
+
+
+def _check_given(runtime: Tensors, name: str, items: list[Any], wants: list[bool]) -> None:
+    """Raise what Paddle says of a gradient for a tensor that wants none (`py_layer_node.cc`)."""
+    if len(items) != len(wants):
+        return
+    for place, (item, want) in enumerate(zip(items, wants, strict=True)):
+        if isinstance(item, paddle.Tensor) and not want:
+            raise runtime.refused(
+                ValueError(
+                    f"(InvalidArgument) GradNodePyLayer_{name}'s backward function should return None at {place} "
+                    "position, because it's forward Tensor's stopgradient is true."
+                )
+            )
 
 
 def apply(runtime: Tensors, original: Any, kind: Any, *args: Any, **kwargs: Any) -> Any:
@@ -137,8 +150,8 @@ def _attach(runtime: Tensors, outputs: Any, node: PyLayerNode, given: set[int]) 
     dtype = name_of(tensor.dtype)
     if id(tensor) in given:  # forward returned its own argument: a view of it
         tensor = new_tensor(runtime.state(tensor).array)
-    if skipped or dtype not in FLOATING:
-        node.outputs.append(None)
+    if skipped or dtype not in FLOATING:  # it has a gradient all the same, of zeros (measured)
+        node.outputs.append((runtime.state(tensor).array.shape, dtype))
         return tensor
     state = runtime.state(tensor)
     state.node, state.slot = node, len(node.outputs)

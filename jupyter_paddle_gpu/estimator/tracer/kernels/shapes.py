@@ -129,3 +129,42 @@ def repeats(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]
             "int32 or int64"
         )
     return None
+
+
+_SIDES = (("depth", 2, ("front", "back"), 4), ("height", 1, ("top", "bottom"), 2), ("width", 0, ("left", "right"), 0))
+"""Axes in the order in which they are looked at: name, place from the last one, sides, their place among all sides."""
+
+
+def mirrored(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """A reflection of more than there is (cpu/pad3d_kernel.cc)."""
+    sides = attrs.get("paddings")
+    if attrs.get("mode") != "reflect" or not isinstance(sides, (list, tuple)) or len(sides) != 6:
+        return None
+    shape = operands[0][0].shape
+    sizes = shape[1:4] if attrs.get("data_format") == "NDHWC" else shape[2:5]
+    for axis, place, names, first in _SIDES:
+        size = sizes[2 - place]
+        for name, pad in zip(names, sides[first : first + 2], strict=True):
+            if pad >= size:
+                return ValueError(
+                    f"(InvalidArgument) The {axis} of Input(X)'s dimension should be greater than pad_{name} in "
+                    f"reflect mode, but received depth({size}) and pad_{name}({pad})."
+                )
+    return None
+
+
+def transduced(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Labels that are no rows (impl/warprnnt_kernel_impl.h)."""
+    rank = len(operands[1][0].shape)
+    return (
+        None
+        if rank == 2
+        else ValueError(f"(InvalidArgument) The rank of Input(Label) should be 2 but received {rank}.")
+    )
+
+
+def images_of_boxes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Counts of boxes for more or fewer images than there are (cpu/roi_pool_kernel.cc)."""
+    if len(operands) < 3 or not operands[2] or operands[2][0].numel == operands[0][0].shape[0]:
+        return None
+    return ValueError("(InvalidArgument) The boxes_batch_size and imgs batch_size must be the same.")

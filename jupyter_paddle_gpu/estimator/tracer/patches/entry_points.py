@@ -137,17 +137,16 @@ def to_tensor(  # noqa: PLR0917 - Paddle's signature
 
 def _check(runtime: Runtime, data: Any, dtype: Any) -> None:
     """Raise what Paddle says of data, or of a type, that makes no tensor (`tensor/creation.py`)."""
-    if dtype is not None:
-        convert_dtype(dtype)
     is_scalar = np.isscalar(data) and not isinstance(data, str)
-    if not is_scalar and not isinstance(data, (np.ndarray, np.generic, list, tuple, core.DenseTensor)):
-        if hasattr(data, "__array__"):
-            return
+    is_array = isinstance(data, (np.ndarray, np.generic, list, tuple, core.DenseTensor)) or hasattr(data, "__array__")
+    if not (is_scalar or is_array):
         message = (
             f"Can't constructs a 'paddle.Tensor' with data type {type(data)}, data type must be "
             "scalar|list|tuple|np.ndarray|paddle.Tensor"
         )
         raise runtime.refused(TypeError(message))
+    if dtype is not None:
+        convert_dtype(dtype)
 
 
 def _is_bool(runtime: Runtime, value: Any, position: int) -> None:

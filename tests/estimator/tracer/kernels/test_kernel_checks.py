@@ -70,7 +70,16 @@ ENDS = (
     "z = x.item(0, 9, 1) * x", "z = x.item(0, 9) * x", "z = x.numpy().item(99) * x",
     "linear.weight.set_value(np.ones([6, 5], 'float32'))", "linear.weight.set_value(np.ones([6, 6]))",
     "z = paddle.topk(None, 2)[0]", "z = linear(None)", "z = F.linear(x, None)", "z = F.linear(x, linear.weight, 'a')",
-    "z = paddle.to_tensor([['nan', 0.3]], dtype='float32') + x.mean()",
+    "z = paddle.to_tensor([['nan', 0.3]], dtype='float32') + x.mean()", "z = paddle.to_tensor('a', dtype='foo')",
+    "z = F.pad(x.unsqueeze(0), [0, 7, 0, 9], mode='reflect')",
+    "z = F.pad(x, [6, 0], mode='reflect', data_format='NCL')",
+    "z = paddle.nn.ReflectionPad2D([0, 0, 0, 4])(x.unsqueeze(0))",
+    "z = F.pad(x.unsqueeze(0), [0, 5, 0, 4], mode='reflect', data_format='NHWC')",
+    "z = paddle.vision.ops.roi_pool(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([2], 'int64'), 2)",
+    "z = paddle.vision.ops.roi_pool(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([1, 1], 'int32'), 2)",
+    "z = paddle.vision.ops.psroi_pool(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([2]), 1)",
+    "z = F.rnnt_loss(paddle.rand([4, 3, 3, 6]) * x.mean(), paddle.ones([8]).int(), *[paddle.ones([4], 'int32')] * 2)",
+    "z = F.rnnt_loss(paddle.rand([4, 3, 3, 6]) * x.mean(), paddle.ones([4, 2]), *[paddle.ones([4], 'int32')] * 2)",
 )  # fmt: skip
 RUNS = (
     "z = paddle.matmul(x, paddle.rand([1, 6, 2]))", "z = paddle.matmul(x[0], paddle.rand([2, 1, 6, 2]))",
@@ -90,6 +99,8 @@ RUNS = (
     "z = x.mean() + (paddle.ones([2, 6], 'int64') @ paddle.rand([6, 3])).astype('float32')", "z = (x * 2j).abs()",
     "z = (1j + x.astype('float64')).abs().astype('float32')",
     "z = x + (paddle.ones([6], 'int64') << 2).astype('float32')",
+    "z = F.pad(x.unsqueeze(0), [0, 5, 0, 2], mode='reflect')", "z = paddle.nn.ReflectionPad1D(5)(x)",
+    "z = paddle.vision.ops.roi_pool(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([2], 'int32'), 2)",
     "free = paddle.create_parameter([6], 'float32'); paddle.assign(paddle.ones([6]), free); z = x + free",
     "w = paddle.zeros([3, 3]); paddle.assign(np.ones([3, 2], 'int64'), w); z = x + w[:, 1].sum()",
 )  # fmt: skip

@@ -46,6 +46,11 @@ OPERATORS = (
         ),
     ),
     Operator(
+        "warprnnt",
+        "`impl/warprnnt_kernel_impl.h`",
+        Rule(reads_as={1: "int32", 2: "int32", 3: "int32"}, refuses=shapes.transduced),
+    ),
+    Operator(
         "huber_loss",
         _STRIDES,
         Rule(strides=Strides.KEPT, promotes=WIDER, loss="smooth_l1_loss", asked=Asked.EACH_CALL),

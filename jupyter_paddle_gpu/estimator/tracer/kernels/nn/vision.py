@@ -6,6 +6,7 @@ from math import prod
 
 from ...memory.arrays import Array
 from ...memory.dtypes import SIZE
+from .. import shapes
 from ..rules import WITHOUT_MEMORY, Arrays, Asked, Attributes, Further, Meta, Operator, Place, Rule, Strides, nothing
 
 
@@ -109,15 +110,22 @@ OPERATORS = (
     Operator(
         "roi_align",
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
-        Rule(workspace=_images_of_boxes, asked=Asked.EACH_CALL),
+        Rule(workspace=_images_of_boxes, reads_as={1: 0}, asked=Asked.EACH_CALL),
         gradient=Rule(workspace=_images_of_boxes),
     ),
     Operator(
-        "roi_pool psroi_pool",
+        "roi_pool",
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
-        Rule(workspace=_images_of_boxes),
+        Rule(workspace=_images_of_boxes, reads_as={1: 0, 2: "int32"}, refuses=shapes.images_of_boxes),
         gradient=Rule(workspace=_images_of_boxes),
     ),
+    Operator(
+        "psroi_pool",
+        "`roi_align_grad_kernel.cc` and its like, measured to the byte",
+        Rule(workspace=_images_of_boxes, reads_as={1: 0, 2: "int32"}),
+        gradient=Rule(workspace=_images_of_boxes),
+    ),
+    Operator("yolo_box", "`cpu/yolo_box_kernel.cc`", Rule(reads_as={1: "int32"})),
     Operator(
         "yolo_loss",
         "`yolo_loss_kernel.cc`, `yolo_loss_grad_kernel.cc`, measured to the byte",
@@ -143,7 +151,7 @@ OPERATORS = (
     Operator(
         "pad3d",
         _STRIDES + "; `eager_gen.py`",
-        Rule(strides=Strides.KEPT, flops=nothing, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, flops=nothing, refuses=shapes.mirrored, asked=Asked.EACH_CALL),
         second=Rule(fills_zeros=True),
     ),
     Operator(
