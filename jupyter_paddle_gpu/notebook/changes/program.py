@@ -125,9 +125,12 @@ class Program:
 
     def _handed_on(self) -> ast.Assign | None:
         """The statement that names the model which the cells hand last to what no cell holds: a loop in a module
-        (`train(net, loader)`)."""
+        (`train(net, loader)`), also in a class of one (`Trainer(epochs=3).fit(net, data)`)."""
         for call in sorted(self.code.of_type(ast.Call), key=self.code.position, reverse=True):
-            path = self.names.qualified(call.func)
+            of = self.names.origin(call.func.value) if isinstance(call.func, ast.Attribute) else None
+            path = self.names.qualified(call.func) or (
+                self.names.qualified(of.func) if isinstance(of, ast.Call) else ""
+            )
             if path and not path.startswith("paddle."):
                 for given in (*call.args, *(word.value for word in call.keywords)):
                     statement = self._bound_before(given, call)

@@ -75,14 +75,31 @@ class ModelReader:
         return None
 
     def is_layer(self, expression: ast.expr) -> bool:
-        """Whether an expression makes a layer, of the notebook's own classes or of Paddle's, that computes no loss."""
+        """Whether an expression makes a layer that computes no loss: of Paddle's classes or of the notebook's own, also
+        of those that are derived from a module's and use Paddle's layers."""
         made = self.constructor(expression)
         if made is None:
             return False
         name, module = self.names.last(made.func), self.names.qualified(made.func).rpartition(".")[0]
         is_paddles = module == "paddle.nn" and not name.startswith("ClipGrad")
-        is_any = name in self.layers or is_paddles or module.startswith("paddle.vision.models")
+        is_own = name in self.layers or self._is_of_module(name)
+        is_any = is_own or is_paddles or module.startswith("paddle.vision.models")
         return is_any and not _IS_LOSS.search(name) and name not in self.losses()
+
+    def _is_of_module(self, name: str) -> bool:
+        """Whether a class of the notebook is derived from one of a module that is not Paddle's, or from such a one
+        here, and layers of Paddle stand in it."""
+        chain = [name]
+        for one in chain:
+            node = self.code.classes.get(one)
+            chain += (
+                [base.id for base in node.bases if isinstance(base, ast.Name) and base.id not in chain] if node else []
+            )
+        nodes = [node for one in chain if (node := self.code.classes.get(one)) is not None]
+        bases = [self.names.qualified(base) for node in nodes for base in node.bases]
+        parts = (part for node in nodes for part in ast.walk(node) if isinstance(part, ast.Attribute))
+        is_derived = any(path and not path.startswith("paddle.") for path in bases)
+        return is_derived and any(self.names.qualified(part).startswith("paddle.nn.") for part in parts)
 
     def is_high_level(self, receiver: ast.expr) -> bool:
         """Whether an expression is a `paddle.Model`, whose `fit` and `prepare` are meant."""

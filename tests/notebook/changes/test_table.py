@@ -219,18 +219,24 @@ def test_a_loop_in_a_module_is_given_the_loader_of_the_cells():
 def test_a_model_that_a_module_trains_is_the_one_that_it_is_handed():
     head = "import paddle, textbook\nfrom paddle import nn\n"
     own = "class Net(nn.Layer):\n    pass\nclass Loss(nn.CrossEntropyLoss):\n    pass\n"
+    derived = "class Net(textbook.Classifier):\n    def __init__(self):\n        self.net = nn.Linear(8, 2)\n"
+    derived += "class Small(Net):\n    pass\n"
     build = "def build():\n    return nn.Sequential(*blocks, nn.Linear(8, 2))\n"
     for source in (
         head + "net = nn.Sequential(nn.Linear(8, 8), nn.ReLU())\nloss = nn.CrossEntropyLoss()\n",
         head + own + "loss = Loss()\nnet = Net()\n",
         head + build + "net = build()\nloss = nn.MSELoss()\n",
         head + "net = paddle.vision.models.resnet18()\nloss = None\n",
+        head + derived + "loss, net = None, 1\nnet = Small(lr=0.1)\n",
     ):
         copy, found = made({"recompute": True}, source, "textbook.train(loss, net, batches)")
         assert found.refused == () and "\nrecompute_blocks(net)" in copy.content["cells"][0]["source"]
         loader = "batches = paddle.io.DataLoader(data, batch_size=8, shuffle=True)\n"
         copy, found = made({"devices": 2}, source + loader, "textbook.train(loss, net, batches)")
         assert found.refused == () and "\nnet = paddle.DataParallel(net)" in copy.content["cells"][0]["source"]
+    made_of_class = head + derived + "net = Small()\ntrainer = textbook.Trainer(epochs=3)\ntrainer.fit(net, batches)"
+    copy, found = made({"recompute": True}, made_of_class)
+    assert found.refused == () and "\nrecompute_blocks(net)" in copy.content["cells"][0]["source"]
     clip = head + "net = nn.ClipGradByNorm(1.0)\n"
     _, found = made({"recompute": True}, clip, "textbook.train(net)")
     assert [one.why.code for one in found.refused] == ["recompute_nowhere"]
