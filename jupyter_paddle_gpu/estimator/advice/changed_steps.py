@@ -80,6 +80,7 @@ class ChangedSteps:
         self.places, self.among = seen
         self.found: tuple[BatchPlace, ...] = ()
         self.refused: tuple[Refusal, ...] = ()
+        self._by_itself: dict[bytes, Trace | None] = {}
         self._samples: frozenset[str] = frozenset()
         """The model's size and the step's inputs, without the size of the batch."""
 
@@ -92,20 +93,18 @@ class ChangedSteps:
         samples), the tracer does what they ask for. Where reading finds no batch size, but the trace does, it is
         changed there.
         """
-        changed, traced = self._traced(request, told, keep)
-        if request.batch_size is not None and "batch_size" not in told:
-            wanted = max(1, request.batch_size // (request.accumulation or 1))
+        if (computed := self._where_computed(request, told, keep=keep)) is not None:
+            changed, traced = computed
+        else:
+            changed, traced = self._traced(request, told, keep)
+        if request.batch_size is not None and "batch_size" not in told and computed is None:
+            wanted = _micro(request)
             is_lost = any(one.file for one in self.places) and any(one.change in SOUGHT for one in changed.refused)
             if self.places and (is_lost or not self._arrives(traced, wanted)):  # of another size, or another file
                 self.places = ()
                 changed, traced = self._traced(request, told, keep)
             candidates, own = self._candidates(request, changed, traced, wanted)
-            for places in self._nearest_first(candidates):
-                counting = tuple(one for one in candidates if one.name in COUNTING and one not in places)
-                counts = Counts(own, wanted, counting) if counting else None
-                if (found := self._changed_at(places, request, told, wanted, keep=keep, counts=counts)) is not None:
-                    changed, traced = found
-                    break
+            changed, traced = self._changed_at_any(candidates, own, request, told, keep=keep) or (changed, traced)
             is_refused = any(one.change in SOUGHT for one in changed.refused)
             if not is_refused and _is_known(traced) and not self._arrives(traced, wanted):
                 changed, traced = self._traced(request, SOUGHT, keep)
@@ -113,7 +112,7 @@ class ChangedSteps:
                 self.found = told_of.batch_from if told_of is not None else ()
                 if places := self.found:
                     changed, traced = self._changed_at(places, request, told, wanted, keep=keep) or (changed, traced)
-        elif (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
+        elif computed is None and (request.accumulation or 1) > 1 and not told and _batch_refused(changed):
             # An update is to see as many samples: what sizes the batch is looked for as if that batch were asked for.
             size = self._only_batch(msgspec.structs.replace(request, accumulation=None))
             is_computed = any(one.why.code == "batch_size_computed" for one in changed.refused)
@@ -123,6 +122,47 @@ class ChangedSteps:
         if traced.trace is not None and changed.made <= {"batch_size"}:  # else lines are other ones than the notebook's
             self.found = traced.trace.batch_from or self.found
         return traced, changed.facts
+
+    def _where_computed(
+        self, request: EstimateRequest, told: Container[str], *, keep: bool
+    ) -> tuple[Rewriting, Traced] | None:
+        """The step with another number where the notebook as it is holds its batch size, of which reading says only
+        that it is computed (`batch_size = int(os.getenv("B", 32))`): a trace tells what that is, and one more has it
+        changed. None where it does not arrive so."""
+        if request.batch_size is None or "batch_size" in told or self.places or self.among is not None:
+            return None
+        if not any(one.why.code == "batch_size_computed" for one in self._rewrite(request, told).refused):
+            return None
+        trace = self._unbound(request)
+        if trace is None or trace.others or trace.batch_size in {None, _micro(request)}:
+            return None
+        self._samples = _samples(trace)
+        size = trace.batch_size or 0
+        return self._changed_at_any(self._holding(trace, size), size, request, told, keep=keep)
+
+    def _changed_at_any(
+        self,
+        candidates: tuple[BatchPlace, ...],
+        own: int,
+        request: EstimateRequest,
+        told: Container[str],
+        *,
+        keep: bool,
+    ) -> tuple[Rewriting, Traced] | None:
+        """The step with another number at the first of the candidates by which it arrives; None where it does not."""
+        wanted = _micro(request)
+        for places in self._nearest_first(candidates):
+            counting = tuple(one for one in candidates if one.name in COUNTING and one not in places)
+            counts = Counts(own, wanted, counting) if counting else None
+            if (found := self._changed_at(places, request, told, wanted, keep=keep, counts=counts)) is not None:
+                return found
+        return None
+
+    def _holding(self, trace: Trace, size: int) -> tuple[BatchPlace, ...]:
+        """Where the cells of the notebook as it is hold a size that a step of them has."""
+        facts = self._rewrite(EstimateRequest()).facts
+        cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
+        return tuple(dict.fromkeys(one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size))
 
     def _candidates(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int
@@ -150,19 +190,18 @@ class ChangedSteps:
             trace, changed_one = unbound, self._changed_one(unbound)
             size = changed_one.batch_size or 0
         self._samples = _samples(changed_one)
-        facts = self._rewrite(EstimateRequest()).facts
-        cells = {cell.index: (cell.typed or cell.source).split("\n") for cell in facts.cells}
-        at_size = (one for one in trace.batch_candidates if _at(cells.get(one.cell, []), one) == size)
-        return tuple(of_files | dict.fromkeys(at_size)), size
+        return tuple(of_files | dict.fromkeys(self._holding(trace, size))), size
 
     def _unbound(self, request: EstimateRequest) -> Trace | None:
         """The step as the notebook has it by itself, with where its cells may hold the batch size."""
         alone = msgspec.structs.replace(request, **{row.name: row.default for row in WHAT_IFS if row.in_jobs})
-        facts = self._rewrite(alone).facts
-        traced = self._traces.trace(
-            facts, self._folder, alone, self._interpreter, keep=False, seeks_batch=True, accelerator=self._accelerator
-        )
-        return traced.trace if _is_known(traced) else None
+        if _key(alone) not in self._by_itself:
+            traced = self._traces.trace(
+                self._rewrite(alone).facts, self._folder, alone, self._interpreter,
+                keep=False, seeks_batch=True, accelerator=self._accelerator,
+            )  # fmt: skip
+            self._by_itself[_key(alone)] = traced.trace if _is_known(traced) else None
+        return self._by_itself[_key(alone)]
 
     def _of_the_notebook(
         self, request: EstimateRequest, changed: Rewriting, traced: Traced, wanted: int, told: Container[str] = ()
@@ -255,6 +294,11 @@ class ChangedSteps:
         if self.among is None or not trace.others:
             return wanted in trace.batch_sizes
         return any(one.id == self.among.id and one.batch_size == wanted for one in (trace, *trace.others))
+
+
+def _micro(request: EstimateRequest) -> int:
+    """The samples of a step, of which an update may take several."""
+    return max(1, (request.batch_size or 1) // (request.accumulation or 1))
 
 
 def _batch_refused(changed: Rewriting) -> bool:

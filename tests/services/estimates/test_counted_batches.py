@@ -68,12 +68,14 @@ STEP = """
 """
 SLICED = "for step, i in enumerate(range(0, 64, 16)):\n    x = rows[i : i + 16]" + STEP
 LOADED = "for x, in paddle.io.DataLoader(paddle.io.TensorDataset([rows]), batch_size=batch_size):" + STEP
+DIVIDES_ELSE = "slices, and not a model's size"
+"""What it divides is known only once it was changed as well."""
 WRITTEN = {
     "slices, and not a line that is printed": (
         HEAD.format(wide=3) + SLICED + "    if step % 16 == 0:\n        print(step)\n",
         ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "    if step % 16 == 0:"],
     ),
-    "slices, and not a model's size": (
+    DIVIDES_ELSE: (
         HEAD.format(wide="64 // 16") + SLICED,
         ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "paddle.nn.Linear(12, 64 // 16)"],
     ),
@@ -95,11 +97,14 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("how", WRITTEN)
-def test_a_batch_is_changed_where_it_stands(services, how):
+def test_a_batch_is_changed_where_it_stands_by_one_trace_more(services, monkeypatch, how):
     code, lines = WRITTEN[how]
     notebook, request = opened(services, code), EstimateRequest(target="cpu", batch_size=4)
+    asked, ask = [], Traces._ask
+    monkeypatch.setattr(Traces, "_ask", lambda *given: asked.append(0) or ask(*given))
     found = services.estimate(notebook, request)
     assert (found.status, found.batch_size) == ("ok", 4)
+    assert len(asked) == (3 if how == DIVIDES_ELSE else 2), "the step as asked for, and as it is changed"
     source = settle(services.desk(), notebook, Submission(request=request)).content["cells"][0]["source"]
     assert all(line in source for line in lines), source
     edited = services.estimate(opened(services, source), EstimateRequest(target="cpu"))
