@@ -9,6 +9,7 @@ import inspect
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,13 +137,29 @@ def _movielens(dataset: Any, mode: str) -> None:
     dataset.data = [row] * count
 
 
+def _marked(count: int) -> dict[str, int]:
+    """A dictionary of so many words of a translation, its marks before them."""
+    return {word: n for n, word in enumerate(("<s>", "<e>", "<unk>", *(f"w{n}" for n in range(3, count))))}
+
+
 def _translation(source: str, target: str, counts: dict[str, int], length: int) -> Callable[[Any, str], None]:
     def fill(dataset: Any, mode: str) -> None:
-        dataset.src_dict, dataset.trg_dict = _words(getattr(dataset, source)), _words(getattr(dataset, target))
+        dataset.src_dict, dataset.trg_dict = _marked(getattr(dataset, source)), _marked(getattr(dataset, target))
         line, count = [0] * length, counts.get(mode, min(counts.values()))
         dataset.src_ids, dataset.trg_ids, dataset.trg_ids_next = [line] * count, [line] * count, [line] * count
 
     return fill
+
+
+def _multi30k(dataset: Any, mode: str) -> None:
+    _translation("src_dict_size", "trg_dict_size", {"train": 29_000, "val": 1_014, "test": 1_000}, 14)(dataset, mode)
+    dataset.get_dict = partial(_dictionary, {dataset.lang: dataset.src_dict}, dataset.trg_dict)
+
+
+def _dictionary(of_source: dict[str, Any], of_target: dict[str, int], lang: str, reverse: bool = False) -> Any:
+    """`WMT16.get_dict`, which reads a file that the data set writes."""
+    words: dict[str, int] = of_source.get(lang, of_target)
+    return {number: word for word, number in words.items()} if reverse else words
 
 
 def _roles(dataset: Any, mode: str) -> None:
@@ -193,8 +210,7 @@ _TABLE: tuple[StandIn, ...] = (
         "Paddle's own tests: 191,155, 5,957 and 3,001 pairs, those of more than 80 words left out",
     ),
     StandIn(
-        paddle.text, "WMT16",
-        _translation("src_dict_size", "trg_dict_size", {"train": 29_000, "val": 1_014, "test": 1_000}, 14),
+        paddle.text, "WMT16", _multi30k,
         "Multi30K (Elliott and others 2016): 29,000, 1,014 and 1,000 pairs of 12 words and two marks",
     ),
     StandIn(

@@ -99,6 +99,26 @@ def test_a_data_set_stands_in_by_its_published_shapes(loaded, name):
     assert loaded[name]["inputs"][: len(SHAPES[name][3])] == SHAPES[name][3]
 
 
+DICTIONARIES = {
+    "WMT14": ("paddle.text.WMT14(dict_size=300)", "source, target = data.get_dict()", "nn.Embedding(300, 4)"),
+    "WMT16": (
+        "paddle.text.WMT16(src_dict_size=300, trg_dict_size=200)",
+        "source, target = data.get_dict('en'), data.get_dict('de')\n"
+        "assert data.get_dict('en', reverse=True)[1] == '<e>'\nassert len(target) == 200",
+        "nn.Embedding(len(source), 4)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DICTIONARIES)
+def test_dictionaries_of_a_translation_have_their_marks_and_size(run_child, name):
+    data, dictionaries, model = DICTIONARIES[name]
+    marks = "assert [source[one] for one in ('<s>', '<e>', '<unk>')] == [0, 1, 2]"
+    checks = f"{dictionaries}\nassert len(source) == 300\n{marks}"
+    source = LOADED.format(data=f"{data}\n{checks}", count=SHAPES[name][1], model=model)
+    assert run_child("trace", {name: source})[name]["status"] == "ok"
+
+
 OF_A_FILE = {
     "Cifar10": (
         "paddle.vision.datasets.Cifar10('data/cifar-10-python.tar.gz', transform=T.ToTensor())",
