@@ -7,6 +7,7 @@ import ast
 import os
 import re
 import shlex
+from pathlib import Path
 from typing import Any, Dict, List, Optional, Set
 
 from . import parsers
@@ -204,8 +205,12 @@ class Outside(ast.NodeTransformer):
         text = node.value if isinstance(node, ast.Constant) else None
         if not isinstance(text, str) or not _is_path(text, called):
             return node
-        answer = self._values.get(re.sub(r"\W+", "_", re.split(r"[/\\]", text.rstrip("/\\"))[-1]).strip("_"))
-        return ast.copy_location(ast.Constant(value=answer, kind=None), node) if isinstance(answer, str) else node
+        last = re.split(r"[/\\]", text.rstrip("/\\"))[-1]
+        name = re.sub(r"\W+", "_", last).strip("_")
+        answer = self._values.get(name)
+        if name in _DECLARED | _BOUND or not isinstance(answer, str) or not _is_place(last, answer):
+            return node
+        return ast.copy_location(ast.Constant(value=answer, kind=None), node)
 
     def _argument(self, node: ast.Call) -> None:
         """The answer is the argument's default, so that it is not required any more."""
@@ -241,6 +246,13 @@ def _is_path(text: str, called: str) -> bool:
     return text.isidentifier() and called in _TAKES_PATHS
 
 
+def _is_place(last: str, answer: str) -> bool:
+    """Whether an answer may say where a path is: of a mere word, whose name may be that of anything, one that is a path
+    itself or that is there; as the estimate takes it."""
+    is_path = re.search(r"[/\\]|^[.~]", answer) is not None
+    return "." in last.strip(".") or is_path or Path(answer).exists()
+
+
 def _names(targets: "List[Any]") -> List[str]:
     """Names that targets bind; attributes and subscripts bind none."""
     found: List[str] = []
@@ -256,9 +268,13 @@ def _names(targets: "List[Any]") -> List[str]:
 
 _DECLARED: Set[str] = set()
 """Names of the arguments that parsers in this process's cells take."""
+_BOUND: Set[str] = set()
+"""Names that this process's cells bind by themselves."""
 
 
 def _declare(tree: ast.Module) -> None:
+    plain = (node for node in tree.body if isinstance(node, ast.Assign) and len(node.targets) == 1)
+    _BOUND.update(name for node in plain for name in _names(node.targets[:1]))
     for node in ast.walk(tree):
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Attribute) and re.fullmatch(parsers.DECLARES, called.attr):
@@ -278,6 +294,7 @@ def _names_of(call: ast.Call) -> List[str]:
 def reach_parsers(values: Dict[str, Any]) -> None:
     """Have every parser of this process take the answers, those in modules too; none is declared yet."""
     _DECLARED.clear()
+    _BOUND.clear()
     parsers.reach(values)
 
 

@@ -98,7 +98,7 @@ class CellRun:
         known = [*(cell["source"] for cell in cells), *(beside or {}).values()]
         own = outside.argument_names(known) if self._plain else ()
         given = outside.OutsideAnswers(Given(self._plain, self._asked))
-        told = (Answers(self._plain, own), given, paths.Paths(self._plain))
+        told = (Answers(self._plain, own), given, paths.Paths(self._plain, (*own, *paths.bound(known))))
         self.rewriting = (
             *(told if self._plain else ()),
             conversions.Conversions(),

@@ -50,10 +50,10 @@ def asked_by(path: str, sources: Iterable[str], namespace: dict[str, Any]) -> tu
     """
     found: list[tuple[bool, int, str, str]] = []
     sources = list(sources)
-    bound = set(_bound(sources))
-    named = [(name, namespace[name]) for name in bound if isinstance(namespace.get(name), str)]
+    own = set(bound(sources))
+    named = [(name, namespace[name]) for name in own if isinstance(namespace.get(name), str)]
     written = [(path_name(text), text) for text in _written(sources)]
-    for is_literal, pairs in ((False, named), (True, [one for one in written if one[0] not in bound])):
+    for is_literal, pairs in ((False, named), (True, [one for one in written if one[0] not in own])):
         for name, text in pairs:
             if name.isidentifier() and _leads_to(text, path):
                 found.append((is_literal, len(text), name, text))
@@ -91,10 +91,15 @@ def near(text: str) -> str | None:
 
 
 class Paths(ast.NodeTransformer):
-    """Puts answers in the place of paths that stand in the cells."""
+    """Puts answers in the place of paths that stand in the cells.
 
-    def __init__(self, answers: dict[str, Any]) -> None:
-        self._answers = {name: value for name, value in answers.items() if isinstance(value, str)}
+    Args:
+        others: names of arguments, and those that the cells bind, which have their answers by themselves.
+    """
+
+    def __init__(self, answers: dict[str, Any], others: Iterable[str] = ()) -> None:
+        known = set(others)
+        self._answers = {name: one for name, one in answers.items() if isinstance(one, str) and name not in known}
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """`open("data/train.csv")`."""
@@ -107,9 +112,16 @@ class Paths(ast.NodeTransformer):
     def _answered(self, node: ast.expr, call: str) -> ast.expr:
         if isinstance(node, ast.Constant) and is_path(node.value, call):
             answer = self._answers.get(path_name(str(node.value)))
-            if answer is not None:
+            if answer is not None and is_place(str(node.value), answer):
                 return ast.copy_location(ast.Constant(answer), node)
         return node
+
+
+def is_place(text: str, answer: str) -> bool:
+    """Whether an answer may say where a path is: of a mere word (`out/model`), whose name may be that of anything, one
+    that is a path itself or that is there."""
+    is_file = "." in os.path.basename(text.rstrip("/\\")).strip(".")  # noqa: PTH119 - any system's path
+    return is_file or re.search(r"[/\\]|^[.~]", answer) is not None or os.path.exists(answer)  # noqa: PTH110
 
 
 def _leads_to(text: str, path: str) -> bool:
@@ -129,7 +141,7 @@ def _absolute(text: str) -> str:
     return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 - links are left as they are written
 
 
-def _bound(sources: Iterable[str]) -> Iterator[str]:
+def bound(sources: Iterable[str]) -> Iterator[str]:
     """Names that the cells bind at top level, where a job's answer takes the place of the value."""
     for source in sources:
         for node in parsed(source).body:

@@ -137,3 +137,29 @@ def test_what_is_no_path_is_left_alone(source):
     tree = ast.dump(ast.parse(source))
     answers = dict.fromkeys(("train_csv", "train", "x_is_read", "2"), "/elsewhere")
     assert ast.dump(sets.bind(ast.parse(source), answers)) == tree
+
+
+WORDS = {
+    "a word": ("os.listdir('out/model')", "small", False),
+    "a file": ("open('out/model.txt')", "small", True),
+    "a place": ("os.listdir('out/model')", "/data/small", True),
+    "a folder that is here": ("os.listdir('out/model')", "here", True),
+    "an argument": ("parser.add_argument('--model')\nos.listdir('out/model')", "/data/small", False),
+    "a name of the cells": ("model = 1\nos.listdir('out/model')", "/data/small", False),
+}
+"""What takes an answer for `model`, or `model_txt`, the answer, and whether the path is replaced."""
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_an_answer_for_something_else_takes_the_place_of_no_path(tmp_path, monkeypatch, name):
+    paths = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.paths")
+    outside = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.outside.answers")
+    source, given, is_replaced = WORDS[name]
+    answers = {"model": given, "model_txt": given}
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path)
+    sets.reach_parsers({})
+    others = (*outside.argument_names([source]), *paths.bound([source]))
+    trees = sets.bind(ast.parse(source), answers), paths.Paths(answers, others).visit(ast.parse(source))
+    last = [tree.body[-1].value.args[0].value for tree in trees]
+    assert [one == given for one in last] == [is_replaced] * 2
