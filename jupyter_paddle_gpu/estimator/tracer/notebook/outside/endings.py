@@ -132,6 +132,12 @@ class _Absent:
             if (read := [name for part in ast.walk(node.value) if (name := variable(part))])
         }
         """The environment variables by the names that are bound to them."""
+        self._options = {
+            node.targets[0].id
+            for node in nodes(ended.source)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _is_dictionary(node.value)
+        }
+        """Names to which what getopt has read is bound as a dictionary."""
 
     def is_any(self, test: ast.expr) -> bool:
         """Whether a condition is made of anything that could be left out."""
@@ -154,8 +160,9 @@ class _Absent:
         least = _least(test, not holds)
         yield from (Lack("place_missing", f"{PLACE}{number}") for number in range(len(sys.argv), least))
         names = {one.id for one in ast.walk(test) if isinstance(one, ast.Name)}
-        for name in self._left(names):
-            if self._names[name] is self._parsers.read:
+        said = {one.value for one in ast.walk(test) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        for name in self._left(names | set(map(destination, said))):
+            if self._names[name] is self._parsers.read or isinstance(self._names[name], dict):
                 yield Lack("words_missing", WORDS)
             else:
                 more = self._more(test, name, not holds)
@@ -183,7 +190,12 @@ class _Absent:
         """Those that are bound to what getopt or optparse has read, or left."""
         held = (self._parsers.read, self._parsers.rest)
         found = [name for name in sorted(names) if any(self._names.get(name) is one for one in held if one is not None)]
-        return [name for name in found if isinstance(self._names[name], list)]
+        found = [name for name in found if isinstance(self._names[name], list)]
+        if self._parsers.read is None:
+            return found
+        options = dict(self._parsers.read)
+        read = [name for name in sorted(names & self._options) if self._names.get(name) == options]
+        return [*found, *(read if names.isdisjoint(self._arguments) else ())]  # else it is of that argument
 
     def _more(self, test: ast.expr, name: str, is_so: bool) -> int:
         """How many more words a list must have for a condition to come out so; 0: none help."""
@@ -197,6 +209,14 @@ class _Absent:
     def _variable(self, name: str) -> Iterator[Lack]:
         if name and name not in os.environ:
             yield Lack("environment_missing", name)
+
+
+def _is_dictionary(value: ast.expr) -> bool:
+    """Whether an expression is `dict(options)`, or `dict(getopt.getopt(...)[0])`."""
+    match value:
+        case ast.Call(func=ast.Name(id="dict"), args=[ast.Name() | ast.Subscript(value=ast.Call())], keywords=[]):
+            return True
+    return False
 
 
 def _wanted(test: ast.expr, holds: bool, absent: _Absent) -> Iterator[Lack]:

@@ -63,6 +63,9 @@ PROGRAMS = {
     "looked": DICTIONARY.format(checks="if '--batch' not in found:\n    sys.exit('give it')", read="['--batch']"),
     "counted": "import getopt\nfound, rest = getopt.getopt(sys.argv[1:], '', ['batch='])\n"
     "if not found:\n    sys.exit('Usage: train.py --batch=<n>')\ntrain(int(dict(found)['--batch']))",
+    "counted_as_dictionary": DICTIONARY.format(checks="if not found:\n    sys.exit('give it')", read="['--batch']"),
+    "counted_in_a_dictionary": "import getopt\nfound, rest = getopt.getopt(sys.argv[1:], '', ['batch='])\n"
+    "given = dict(found)\nif len(given) == 0:\n    sys.exit('give it')\ntrain(int(given['--batch']))",
     "counted_before": "if len(sys.argv) < 2:\n    sys.exit(1)" + DICTIONARY.format(checks="", read="['--batch']"),
     "rest": "import getopt\nfound, rest = getopt.getopt(sys.argv[1:], 'v')\n"
     "if len(rest) != 2:\n    sys.exit('two')\ntrain(int(rest[0]), int(rest[1]))",
@@ -80,6 +83,8 @@ ASKED = {
     "got": {"batch": 32},
     "looked": {"batch": 32},
     "counted": {"arguments": "--batch=32"},
+    "counted_as_dictionary": {"arguments": "--batch=32"},
+    "counted_in_a_dictionary": {"arguments": "--batch=32"},
     "counted_before": {"arguments": "--batch=32"},
     "rest": {"argv_1": "1", "argv_2": "2"},
     "place": {"argv_1": "1"},
