@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_ITEM = r"(?:\w+\s*[:=]\s*)?(?:u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[[\d,\s]*\]"
+_ITEM = r"(?:\w+(?:\.\w+)*\s*[:=]\s*)?(?:u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[[\d,\s]*\]"
 _DESCRIPTION = re.compile(rf"\s*(?:{_ITEM}[\s,;]*)+")
 
 

@@ -52,7 +52,7 @@ const EXAMPLES: Partial<Record<IQuestion['kind'], string>> = {
 
 /** What data looks like, as `domain/descriptions.py` reads it. */
 const DESCRIPTION =
-  /^\s*((\w+\s*[:=]\s*)?(u?int(8|16|32|64)|b?float(16|32|64)|bool)\s*\[[\d,\s]*\][\s,;]*)+$/;
+  /^\s*(([\w.]+\s*[:=]\s*)?(u?int(8|16|32|64)|b?float(16|32|64)|bool)\s*\[[\d,\s]*\][\s,;]*)+$/;
 
 /** Characters that an answer takes, by the kind of its question. */
 const WIDTHS: Record<IQuestion['kind'], number> = {

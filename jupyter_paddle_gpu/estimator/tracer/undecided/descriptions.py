@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .unknowns import unknown
 
-_ITEM = re.compile(r"(?:(\w+)\s*[:=]\s*)?(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[([\d,\s]*)\]")
+_ITEM = re.compile(r"(?:(\w+(?:\.\w+)*)\s*[:=]\s*)?(u?int(?:8|16|32|64)|b?float(?:16|32|64)|bool)\s*\[([\d,\s]*)\]")
 DESCRIPTION = re.compile(rf"\s*(?:{_ITEM.pattern}[\s,;]*)+")
-"""`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary."""
+"""`float32[10,3,224,224] int64[10,1]`; with names (`ids: int64[8,128]`) a batch is a dictionary, which holds
+another one where these have dots (`image.pixels: float32[8,3,32,32]`)."""
 
 
 class Named(dict[str, Any]):
@@ -48,23 +50,41 @@ def described(text: str, batch_size: int | None = None) -> Any:
         # One number for all: a batch of pictures takes no memory of its own.
         arrays.append((name, np.broadcast_to(np.zeros(1, dtype.replace("bfloat16", "float32")), shape or (1,))))
     if items and all(name for name, _ in arrays):
-        return dict(arrays)
+        return _nested(arrays)
     return [array for _, array in arrays]
+
+
+def _nested(things: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dictionary of things with names, and of further ones by the dots in these."""
+    found: dict[str, Any] = {}
+    for name, thing in things:
+        *way, last = name.split(".")
+        held = found
+        for part in way:
+            inner = held.get(part)
+            held[part] = held = inner if isinstance(inner, dict) else {}
+        held[last] = thing
+    return found
+
+
+def each(batch: Any, change: Callable[[Any], Any]) -> Any:
+    """A batch that was described, with each of its arrays changed."""
+    if isinstance(batch, dict):
+        return Named({name: each(one, change) for name, one in batch.items()})
+    return [each(one, change) for one in batch] if isinstance(batch, list) else change(batch)
 
 
 def unknown_batch(text: str, batch_size: int | None = None) -> Any:
     """One batch as arrays whose numbers nobody knows."""
-    batch = described(text, batch_size)
-    if isinstance(batch, dict):
-        return Named({name: unknown(array) for name, array in batch.items()})
-    return [unknown(array) for array in batch]
+    return each(described(text, batch_size), unknown)
 
 
 def size_of(text: str) -> int:
     """The leading dimension of a description."""
     batch = described(text)
-    first = next(iter(batch.values() if isinstance(batch, dict) else batch))
-    return int(first.shape[0])
+    while isinstance(batch, (dict, list)):
+        batch = next(iter(batch.values() if isinstance(batch, dict) else batch))
+    return int(batch.shape[0])
 
 
 def shapes_of(text: Any) -> list[tuple[str, tuple[int, ...]]]:

@@ -81,15 +81,29 @@ def _named(node: ast.AST, name: str) -> tuple[str, ...]:
     what a tensor has as well, and methods, tell nothing."""
     parts = list(ast.walk(node))
     called = {id(one.func) for one in parts if isinstance(one, ast.Call)}
+    outer = {id(one.value) for one in parts if isinstance(one, ast.Subscript) and _way(one, name)}
     keys, attributes = list[tuple[int, int, str]](), list[tuple[int, int, str]]()
     for part in parts:
         match part:
-            case ast.Subscript(value=ast.Name(id=held), slice=ast.Constant(value=str() as key), ctx=ast.Load()):
-                keys += [(part.lineno, part.col_offset, key)] if held == name else []
+            case ast.Subscript(ctx=ast.Load()) if id(part) not in outer and (way := _way(part, name)):
+                keys.append((part.lineno, part.col_offset, way))
             case ast.Attribute(value=ast.Name(id=held), attr=attr, ctx=ast.Load()):
                 tells = held == name and id(part) not in called and not hasattr(paddle.Tensor, attr)
                 attributes += [(part.lineno, part.col_offset, attr)] if tells else []
     return tuple(dict.fromkeys(one for *_, one in sorted(keys or attributes)))
+
+
+def _way(node: ast.expr, name: str) -> str:
+    """By which keys a thing is taken out of what a name is bound to, with dots between them (`batch["a"]["b"]`); empty
+    where it is not."""
+    keys: list[str] = []
+    while (
+        isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    ):
+        keys.append(node.slice.value)
+        node = node.value
+    is_of_name = isinstance(node, ast.Name) and node.id == name
+    return ".".join(reversed(keys)) if is_of_name and (len(keys) == 1 or all(map(str.isidentifier, keys))) else ""
 
 
 _OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))

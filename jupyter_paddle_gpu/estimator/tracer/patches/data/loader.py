@@ -26,7 +26,7 @@ from ...step.rest import Rest
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.descriptions import Named, described, like
+from ...undecided.descriptions import described, each, like
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.unseen_data import UnseenData
 from .. import static_graphs
@@ -166,9 +166,7 @@ def _description(runtime: Tensors, loader: Any) -> str | None:
 
 def _unknown(batch: Any) -> Any:
     """The tensors of a batch that was described: nobody knows their numbers."""
-    if isinstance(batch, dict):
-        return Named({name: Made(array.shape, str(array.dtype), None) for name, array in batch.items()})
-    return [Made(array.shape, str(array.dtype), None) for array in batch]
+    return each(batch, lambda array: Made(array.shape, str(array.dtype), None))
 
 
 def described_tensors(session: Session, text: str, size: int) -> Any:

@@ -164,3 +164,34 @@ def test_a_name_that_numpy_has_no_more_stops_behind_data_that_is_not_here(traced
 def test_what_joblib_does_side_by_side_is_followed(traced):
     assert traced["parallel"]["status"] == "ok"
     assert "data_followed" in traced["parallel"]["notes"]
+
+
+NESTED = """import pickle, paddle, paddle.nn.functional as F
+from paddle import nn
+{loader}
+net = nn.Sequential(nn.Conv2D(3, 8, 3), nn.AdaptiveAvgPool2D(1), nn.Flatten(), nn.Linear(8, 10))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for batch in loader:
+    loss = F.cross_entropy(net(batch["image"]["pixels"]), batch["label"])
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+LOADERS = {
+    "kept": "with open('absent.pkl', 'rb') as file:\n    loader = pickle.load(file)",
+    "loader": "class Rows(paddle.io.Dataset):\n"
+    "    def __init__(self):\n        self.rows = pickle.load(open('absent.pkl', 'rb'))\n"
+    "    def __len__(self):\n        return len(self.rows)\n"
+    "    def __getitem__(self, i):\n        return self.rows[i]\n"
+    "loader = paddle.io.DataLoader(Rows(), batch_size=32)",
+}
+
+
+@pytest.mark.parametrize("name", LOADERS)
+def test_mappings_in_mappings_are_suggested_and_answered_by_names_with_dots(run_child, name):
+    source, given = NESTED.format(loader=LOADERS[name]), "image.pixels: float32[32,3,64,64] label: int64[32]"
+    rows = run_child("trace", {"asked": source, "answered": source}, {"answered": {"answers": {"loader": given}}})
+    (asked,) = rows["asked"]["questions"]
+    assert asked["suggestion"] == "image.pixels: float32[32,3,224,224] label: int64[32,1]"
+    assert rows["answered"]["status"] == "ok"
+    assert rows["answered"]["inputs"][:1] == ["float32[32, 3, 64, 64]"]
