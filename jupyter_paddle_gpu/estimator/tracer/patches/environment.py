@@ -20,11 +20,10 @@ from ..program.asking import Types
 from ..session import Session, current, paused
 from ..step.steps import StepWatch
 from ..undecided.absent_data import AbsentData
-from ..undecided.absent_weights import AbsentWeights
 from . import absent_modules
 from .awaited import Awaited
 from .patch import Patch
-from .saved_states import SavedStates
+from .saved_states import AbsentWeights, SavedStates
 
 if TYPE_CHECKING:
     from ..eager.tensors import Tensors

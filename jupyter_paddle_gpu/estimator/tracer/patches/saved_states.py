@@ -12,6 +12,7 @@ import io
 import os
 import pickle
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -20,10 +21,13 @@ import numpy as np
 import paddle
 from paddle.framework.io import _is_state_dict, _parse_load_config
 
+from .. import call_stack
 from ..eager.tensors import Tensors
 from ..memory.dtypes import name_of
 from ..memory.values import Value
 from ..undecided import unknowns
+from ..undecided.absent_data import Unseen
+from ..undecided.running_code import assigned
 
 _TABLE = "StructuredToParameterName@@"
 """Where Paddle keeps the names of the tensors of a saved dictionary."""
@@ -156,3 +160,37 @@ def _read(runtime: Tensors, thing: Any, config: Any, becomes: Callable[[_Held], 
     if type(thing) in {list, tuple, set}:
         return type(thing)(_read(runtime, one, config, becomes) for one in thing)
     return copy.copy(thing)
+
+
+class AbsentWeights(dict[str, Any]):
+    """Parameters that are not here: none to go through, and of unknown content where one is asked for, which is known
+    by the name that the program gives to all of them.
+
+    Args:
+        file: that holds them; empty where it is of no interest.
+    """
+
+    def __init__(self, file: str = "") -> None:
+        super().__init__()
+        self.__dict__["_whole"] = whole = Unseen(name=assigned() or _word(file))
+        whole.__dict__["_file"] = file
+
+    def __missing__(self, name: str) -> Any:
+        return self.__dict__["_whole"][name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self.__dict__["_whole"], name)
+
+    def __len__(self) -> int:
+        is_asked = not sys._getframe(1).f_code.co_filename.startswith(call_stack.PADDLE)
+        return len(self.__dict__["_whole"]) if is_asked else 0
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _word(file: str) -> str:
+    """A file's name as one of Python's."""
+    return re.sub(r"\W+", "_", os.path.splitext(os.path.basename(file))[0]).strip("_")  # noqa: PTH119, PTH122

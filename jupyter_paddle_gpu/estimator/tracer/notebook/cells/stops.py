@@ -45,10 +45,11 @@ _BY_LIMITS = re.compile(r"can't (start new thread|allocate lock)|ResourceExhaust
 """What is said of threads and memory that run out: a trace has less of them than a job."""
 _BY_DIMENSIONS = re.compile(
     r"too many indices|invalid index to scalar|only integers, slices|object of too small depth|dimensions? mismatch|"
-    r"zero-dimensional arrays cannot be concatenated|truth value of an array with more than one element"
+    r"zero-dimensional arrays cannot be concatenated|truth value of an array with more than one element|"
+    r"The weight size should be equal to x input channel"
 )
-"""What numpy says of an index, an operand or a condition that has the wrong number of dimensions or of elements,
-whatever its numbers are."""
+"""What numpy, and a layer of Paddle, say of an index, an operand or a condition whose number of dimensions or elements
+is wrong, whatever its numbers are."""
 _BY_SIZES = re.compile(
     r"out of bounds for array of dimension|operands could not be broadcast together|could not broadcast input array|"
     r"cannot reshape array of size|shapes .* not aligned|matmul: Input operand|axes don't match array|"

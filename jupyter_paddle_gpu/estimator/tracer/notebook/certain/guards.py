@@ -28,7 +28,10 @@ _SCOPES = (ast.FunctionDef, ast.ClassDef, ast.Lambda)
 _SIMPLE = (
     ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Tuple, ast.List, ast.Set, ast.BinOp, ast.JoinedStr, ast.FormattedValue,
 )  # fmt: skip
-_FIXED = (bool, type(None), type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, paddle.nn.Layer)
+_FIXED = (
+    bool, type(None), type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType,
+    paddle.nn.Layer,
+)  # fmt: skip
 """What is the same with all data."""
 _DEEPEST = 8
 

@@ -74,6 +74,14 @@ STOPS = {
     ),
     "a probability above one": (rows(between="nn.Dropout(1.5), "), "p argument", "loss ="),
     "a reduction of another name": (rows(more=", reduction='avg'"), "'reduction'", "loss ="),
+    "an interpolation of another name": (
+        rows(given="F.interpolate(net(x).reshape([-1, 1, 2, 5]), scale_factor=2, mode='cubik').flatten(1)"),
+        "can only be", "loss =",
+    ),
+    "slopes for another number of channels": (
+        rows(given="F.prelu(net(x).reshape([-1, 2, 5]), paddle.create_parameter([4], 'float32')).flatten(1)"),
+        "weight size", "loss =",
+    ),
     "a constant of another type": (
         rows(given="paddle.matmul(net(x), paddle.eye(10, dtype='float64'))"), "type of data", "loss =",
     ),
@@ -107,6 +115,7 @@ OPEN = {
     ),
     "a check of the batch's width": network("assert x.shape[-1] == 13, 'thirteen columns'"),
     "an error of another width": network("if x.shape[-1] != 13:\n            raise ValueError('thirteen')"),
+    "slopes for the channels of a batch of more axes": rows(between="nn.PReLU(4), "),
     "an axis that a batch of more axes has": rows(between="nn.Softmax(axis=3), "),
     "a norm along what may be another axis": rows(between="nn.BatchNorm1D(32), "),
     "layers that a longer batch goes around": network(

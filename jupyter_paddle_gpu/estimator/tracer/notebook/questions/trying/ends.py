@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import linecache
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from traceback import walk_tb
+from types import FrameType
 from typing import Any, NamedTuple
 
 from .... import call_stack
 from ....session import Session
 from ....undecided.absent_data import AbsentData
+from ...syntax import nodes
 from ..candidates import Candidate
 from ..numbers import ASSUMED
 
@@ -117,12 +122,30 @@ def end_of(problem: BaseException, stop: Result, session: Session, is_of_code: b
     """
     said = str(problem)
     compared = next((one.groups() for one in (row.search(said) for row in _COMPARED) if one is not None), None)
-    *_, (innermost, _) = walk_tb(problem.__traceback__)
+    *_, (innermost, line) = walk_tb(problem.__traceback__)
+    compared = compared or _asserted(innermost, line)
     is_refused = session.is_refusal(problem) or innermost.f_code.co_filename.startswith(call_stack.PADDLE)
     is_known = is_refused and is_straight and not session.of(AbsentData).is_lent
     is_mixed = compared is None and _MIXED.search(said) is not None and _UNTOLD not in said
     known = "compared" if compared is not None else "mixed" if is_mixed else ""
     return {**stop, "kind": "code" if is_of_code else known if is_known else "", "compared": compared}
+
+
+def _asserted(frame: FrameType, line: int) -> tuple[str, str] | None:
+    """The two numbers that Paddle's own code wants to be the same (`assert weight.shape[0] == x.shape[1]`)."""
+    if not frame.f_code.co_filename.startswith(call_stack.PADDLE):
+        return None
+    for node in nodes("".join(linecache.getlines(frame.f_code.co_filename))):
+        match node:
+            case ast.Assert(test=ast.Compare(left=left, ops=[ast.Eq()], comparators=[right]), lineno=first):
+                if not first <= line <= (node.end_lineno or 0):
+                    continue
+                names = {**frame.f_globals, **frame.f_locals}
+                with suppress(Exception):  # what its tensors answer
+                    sides = [eval(compile(ast.Expression(one), "<side>", "eval"), names) for one in (left, right)]
+                    if all(type(one) is int for one in sides):
+                        return str(sides[0]), str(sides[1])
+    return None
 
 
 def reached(found: Result) -> int:
