@@ -58,12 +58,14 @@ test.each(['nonsense', '10,3,224', 'float32', 'float33[2]', 'float32[2] x'])(
   }
 );
 
-test.each(['float32[10,13] float32[10,1]', 'ids: int64[8,128], mask=bool [8]', ' int64[] '])(
-  'a batch may look like “%s”',
-  typed => {
-    expect(answered(BATCH, typed)).toEqual([[typed.trim()], '']);
-  }
-);
+test.each([
+  'float32[10,13] float32[10,1]',
+  'ids: int64[8,128], mask=bool [8]',
+  ' int64[] ',
+  'image.pixels: float32[8,3,32,32] label: int64[8]'
+])('a batch may look like “%s”', typed => {
+  expect(answered(BATCH, typed)).toEqual([[typed.trim()], '']);
+});
 
 test('a field nobody has typed in follows its suggestion, one with an answer keeps that', () => {
   const given = (suggestion: Value): Training =>
