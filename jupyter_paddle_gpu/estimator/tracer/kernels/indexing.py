@@ -25,6 +25,7 @@ from .rules import (
     Counted,
     Further,
     Meta,
+    Number,
     Operator,
     Place,
     Refuses,
@@ -277,7 +278,13 @@ OPERATORS = (
     Operator(
         "send_u_recv",
         "`SendURecvInferMeta`, `cpu/send_u_recv_kernel.cc`",
-        Rule(result=_nodes, sized_here=True, refuses=bounds.edges, asked=Asked.FIRST_ENTRY),
+        Rule(
+            result=_nodes,
+            sized_here=True,
+            numbers={4: Number(list, "out_size")},
+            refuses=bounds.edges,
+            asked=Asked.FIRST_ENTRY,
+        ),
     ),
     Operator(
         "index_elementwise_put_with_tensor",

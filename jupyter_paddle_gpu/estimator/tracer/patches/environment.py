@@ -7,6 +7,7 @@ import inspect
 import io
 import os
 import re
+import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
@@ -243,7 +244,7 @@ def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
                 layer(*given)
         except Exception as problem:
             may_hang = is_open and _STATE not in str(problem) and _OF_BATCH.search(str(problem))
-            if not runtime.is_refusal(problem) or may_hang:
+            if not (runtime.is_refusal(problem) or _is_of_paddle(problem)) or may_hang:
                 return
             if batch == _BATCHES[-1]:
                 said = re.sub(rf"\b{batch}\b", "-1", str(problem))  # as an export has it
@@ -252,6 +253,17 @@ def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
             return
         finally:
             types.is_exported = False
+
+
+_BY_FUNCTIONS = tuple(call_stack.PADDLE + place for place in ("tensor/", "nn/functional/", "nn/layer/"))
+"""Paddle's own functions and layers, which look at shapes, arguments and names before an operator does."""
+
+
+def _is_of_paddle(problem: Exception) -> bool:
+    """Whether one of those refuses it, in an export as in a step (`layer_norm` of another width)."""
+    frames = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(problem.__traceback__)]
+    is_of_kind = isinstance(problem, (ValueError, TypeError, AttributeError, AssertionError))
+    return is_of_kind and bool(frames) and frames[-1].startswith(_BY_FUNCTIONS)
 
 
 def _export_loaded(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:

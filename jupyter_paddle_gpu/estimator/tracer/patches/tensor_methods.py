@@ -185,7 +185,11 @@ class _Checked:
     def set(self, *_: Any) -> None:
         """Nothing is written."""
 
-    set_tensor = set
+    set_tensor = set_vocab = set_string_list = set
+
+    def __len__(self) -> int:
+        """As many as the tensor."""
+        return len(range(self.shape[0]))
 
 
 def _set_value(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:

@@ -125,6 +125,18 @@ FAULTS = {
         + SPEC.format(specs="paddle.static.InputSpec([2, 6], 'float32')"),
         "ValueError: (InvalidArgument) Broadcast dimension mismatch.",
     ),
+    "an export of a normalization of another width": (
+        LOSSES
+        + LAYER.format(forward="return F.layer_norm(x, [5])")
+        + SPEC.format(specs="paddle.static.InputSpec([None, 6], 'float32')"),
+        "ValueError: Given normalized_shape is [5], expected input with shape [*, 5], but got input shape [-1, 6]",
+    ),
+    "an export of a layer that has no such part": (
+        LOSSES
+        + LAYER.format(forward="return self.nothing(x)")
+        + SPEC.format(specs="paddle.static.InputSpec([None, 6], 'float32')"),
+        "AttributeError: 'Told' object has no attribute 'nothing'",
+    ),
     "an export of more inputs": (
         LOSSES + SPEC.format(specs="paddle.static.InputSpec([None, 6]), paddle.static.InputSpec([None, 1])"),
         "ValueError: The decorated function `forward` requires 1 arguments: ['input'], but received 2",
