@@ -9,7 +9,7 @@ from paddle import _C_ops
 
 from ..memory.arrays import Array, Shape, contiguous_strides
 from ..memory.dtypes import SIZE, name_of
-from ..memory.operators import call
+from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Computed, Value
 from . import shapes
 from .gpu_flags import is_on
@@ -185,8 +185,10 @@ def _expanded(arrays: list[Array]) -> Value | None:
 
 
 def _equal_parts(session: Traced, original: Any, x: Any, count: int, axis: Any) -> Any:
-    """A split into parts of one size."""
-    axis = int(axis)
+    """A split into parts of one size; what does not divide is refused by its own name."""
+    axis, rank = int(axis), len(x.shape)
+    if count and (not -rank <= axis < rank or x.shape[axis] % count):
+        return session.call("split_with_num", ORIGINAL_OPS["split_with_num"], (x, count, axis), {})
     return call("split", x, [x.shape[axis] // count] * count, axis)
 
 

@@ -70,6 +70,7 @@ ENDS = (
     "z = x.item(0, 9, 1) * x", "z = x.item(0, 9) * x", "z = x.numpy().item(99) * x",
     "linear.weight.set_value(np.ones([6, 5], 'float32'))", "linear.weight.set_value(np.ones([6, 6]))",
     "z = paddle.topk(None, 2)[0]", "z = linear(None)", "z = F.linear(x, None)", "z = F.linear(x, linear.weight, 'a')",
+    "z = paddle.nn.GLU(axis=1)(x)", "z = paddle.chunk(x, 4, axis=2)[0]", "z = paddle.split(x, 2, axis=5)[0]",
     "z = paddle.to_tensor([['nan', 0.3]], dtype='float32') + x.mean()", "z = paddle.to_tensor('a', dtype='foo')",
     "z = F.pad(x.unsqueeze(0), [0, 7, 0, 9], mode='reflect')",
     "z = F.pad(x, [6, 0], mode='reflect', data_format='NCL')",
