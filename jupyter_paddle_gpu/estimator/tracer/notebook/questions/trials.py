@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -14,12 +13,12 @@ from ... import own_faults
 from ...patience import Patience
 from ...undecided.descriptions import is_description, parts_of
 from ..trainings import LEARNS_NOTHING
-from .candidates import Candidate
 from .documented import CODE, DOCUMENTED, NEAR
-from .numbers import ASSUMED, LAYER, PRINTED
+from .numbers import ASSUMED, PRINTED
 from .outer import ANY
 from .suggestions import HELD
-from .trying.ends import Ends, Tried, input_of
+from .trying import order
+from .trying.ends import Ends, Tried
 from .trying.looks import unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
@@ -33,21 +32,10 @@ MOST = 9
 """Questions that are looked for one behind the other."""
 _RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "static_graph": 0, "would_stop": 1, "ok": 2}
 """How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
-_REFUSED = re.compile(r"X's shape = \[([\d, ]+)\].* known capacity of 'shape' is (\d+)")
-"""What Paddle says of a tensor that no whole number of rows of the wanted size comes of."""
-_UNLIKE = re.compile(
-    r"(?:Input\(X\) is|X\[-1\] =) \[(\d+)\], (?:and the \[0\] dimension of Input\(Y\) is|Y\[0\] =) \[(\d+)\]"
-)
-"""What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
-_RANKS_OF = re.compile(r"got input_dims(\d+), label_dims\d+")
-"""What it says of labels that have no more, nor one axis less than what they are compared with."""
-_NO_IDS = re.compile(r"embedding input only support int32 and int64, but get float")
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
 _OF_LOADER = "batch_unseen"
 _TIME_UP = "time_up"
-_PICTURE = 3
-"""Commas of a picture's shape: NCHW."""
 SURE_STOP = "sure_stop"
 """In `ends`: the program stops, whatever is answered."""
 Result = dict[str, Any]
@@ -158,8 +146,8 @@ def _all_of(
     refused: list[tuple[int, Any, str, Result]] = []
     held: _Held | None = None
     last = cuts = 0
-    order, ends, left = Order(question["candidates"]), Ends(), None
-    for number, (answer, source) in enumerate(chain(order, ends.otherwise())):
+    candidates, ends, left = order.Order(question["candidates"]), Ends(), None
+    for number, (answer, source) in enumerate(chain(candidates, ends.otherwise())):
         if not goes_on():
             left = answer if left is None else left
             break
@@ -176,7 +164,7 @@ def _all_of(
             held = answer, source, found
         if held is not None and (_rank(held[2], held[1]) == max(_RANKS.values()) or number >= last):
             break
-        order.told(answer, found)
+        candidates.told(answer, found)
         ends.told(answer, source, found)
         if looks is not None and ends.are_telling() and (sure := looks(None, ends)[0]) is not None:
             return _Trials(None, ends, cuts, sure=sure)
@@ -229,88 +217,6 @@ def _of_one_loader(question: Result, waiting: list[Result], answers: dict[str, A
             found.append(one)
             is_asked = is_asked or is_other
     return found
-
-
-class Order:
-    """The order in which candidates are tried: as they come, but for those of an input that a model seems to refuse
-    whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
-    input's other labels are tried last. That holds for pictures: labels of a sequence fail alike in the loss as well,
-    and a shorter sequence would fit by chance. Where the program makes rows of a known size of what comes of an input's
-    items (`embedded.reshape([-1, 34 * 10])`, a linear layer behind a flattened sequence), the number of items that fits
-    is tried next. Where what ended it says of which rank labels are, or that an input is of ids, all others are tried
-    last."""
-
-    def __init__(self, candidates: list[Candidate]) -> None:
-        self._candidates = candidates
-        self._ends: dict[str, set[Any]] = {}
-        self._refused: set[str] = set()
-        self._fitting: list[str] = []
-        self._axes: set[int] = set()
-        self._takes_ids = False
-
-    def __iter__(self) -> Iterator[Candidate]:
-        later, tried = [], set()
-        for one in self._candidates:
-            if input_of(one[0]) in self._refused or not self._suits(str(one[0])):
-                later.append(one)
-            else:
-                yield one
-            while new := [text for text in self._fitting if text not in tried]:
-                tried.add(new[0])
-                yield new[0], LAYER
-        yield from later
-
-    def _suits(self, answer: str) -> bool:
-        """Whether nothing that was said speaks against a description."""
-        label = answer.rpartition(" ")[2]
-        is_of_rank = not self._axes or label.count(",") + 1 in self._axes
-        return is_of_rank and not (self._takes_ids and answer.startswith("float"))
-
-    def told(self, answer: Any, found: Result) -> None:
-        """What came of a candidate that was tried."""
-        stop, reached, given = found.get("stop"), found.get("reached"), input_of(answer)
-        said = " ".join(_said(found))
-        if given and (ranks := _RANKS_OF.search(said)) is not None:
-            self._axes = {int(ranks[1]) - 1, int(ranks[1])}
-        self._takes_ids = self._takes_ids or _NO_IDS.search(said) is not None
-        if given.count(",") >= _PICTURE and stop is not None and reached is not None:
-            end = reached, stop["cell"], stop["line"], stop["error"]
-            ends = self._ends.setdefault(given, set())
-            if end in ends:
-                self._refused.add(given)
-            ends.add(end)
-        self._fitting += [_of_items(answer, count) for count in _fitting(answer, found)]
-
-
-_ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")
-
-
-def _fitting(answer: Any, found: Result) -> Iterator[int]:
-    """How many items the input of a description has that the program's rows can be made of."""
-    if not isinstance(answer, str) or (given := _ROWS.match(answer)) is None:
-        return
-    count = int(given[2])
-    said = _said(found)
-    for shape, capacity in (one.groups() for one in map(_REFUSED.search, said) if one is not None):
-        sizes = [int(one) for one in shape.split(",")][1:]
-        if sizes.count(count) == 1:
-            others = math.prod(sizes) // count
-            if int(capacity) % others == 0:
-                yield int(capacity) // others
-    for made, wanted in (map(int, one.groups()) for one in map(_UNLIKE.search, said) if one is not None):
-        if made and made % count == 0 and count * wanted % made == 0:
-            yield count * wanted // made
-
-
-def _said(found: Result) -> list[str]:
-    """What ended the program, or cells of it, in words."""
-    stop = found.get("stop") or {}
-    told = (str(one["params"].get("message", "")) for one in found["questions"])
-    return [str(stop.get("error", "")), *told, str(found.get("failed") or "")]
-
-
-def _of_items(answer: str, count: int) -> str:
-    return _ROWS.sub(rf"\g<1>{count}", answer)
 
 
 def _cuts(question: Result, result: Result) -> bool:

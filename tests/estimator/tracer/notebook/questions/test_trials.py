@@ -130,8 +130,8 @@ SAID_OF_IDS = "NotImplementedError: embedding input only support int32 and int64
     ],
 )
 def test_what_the_program_said_decides_what_is_tried_next(texts, said, tried):
-    trials = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trials")
-    order = trials.Order([(text, "assumed") for text in texts])
+    orders = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.trying.order")
+    order = orders.Order([(text, "assumed") for text in texts])
     going = iter(order)
     first = next(going)[0]
     order.told(first, {"questions": [], **said})
