@@ -55,6 +55,18 @@ def _written(session: Traced, original: Any, out: Any, shape: Any, dtype: Any, *
     return out
 
 
+def _assigned(session: Traced, original: Any, x: Any, out: Any) -> Any:
+    """`paddle.assign(x, out)`: what is written to has the shape of what is written (a `ParameterList`'s entry)."""
+    state, shape = session.state(out), tuple(x.shape)
+    if shape == state.array.shape or name_of(x.dtype) != state.array.dtype:
+        return session.call("assign_out_", ORIGINAL_OPS["assign_out_"], (x, out), {})
+    state.array = session.state(call("assign", x)).array
+    if out.persistable and state.array.storage is not None:
+        state.array.storage.record.kind = "parameters"
+    out.get_tensor()._set_dims(list(shape))
+    return out
+
+
 def _sparse(session: Traced, original: Any, *_: Any, **__: Any) -> Any:
     """A sparse tensor is not followed: how large it is hangs on its numbers.
 
@@ -81,6 +93,7 @@ OPERATORS = (
     Operator("zeros ones zeros_like ones_like", "`tensor/creation.py`", Rule(instead=_filled)),
     Operator("full_", "`tensor/creation.py`", Rule(instead=_filled_in_place)),
     Operator("assign_value_", "`nn/initializer/assign.py`", Rule(instead=_written)),
+    Operator("assign_out_", "`tensor/creation.py`; measured", Rule(instead=_assigned)),
     Operator("sparse_sparse_coo_tensor", "`sparse/creation.py`", Rule(instead=_sparse)),
     Operator("numel", _NO_WORK, Rule(instead=_count)),
     Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),

@@ -187,7 +187,7 @@ def _expanded(arrays: list[Array]) -> Value | None:
 def _equal_parts(session: Traced, original: Any, x: Any, count: int, axis: Any) -> Any:
     """A split into parts of one size; what does not divide is refused by its own name."""
     axis, rank = int(axis), len(x.shape)
-    if count and (not -rank <= axis < rank or x.shape[axis] % count):
+    if count >= 0 and (not count or not -rank <= axis < rank or x.shape[axis] % count):  # fewer end the process
         return session.call("split_with_num", ORIGINAL_OPS["split_with_num"], (x, count, axis), {})
     return call("split", x, [x.shape[axis] // count] * count, axis)
 

@@ -71,6 +71,7 @@ ENDS = (
     "linear.weight.set_value(np.ones([6, 5], 'float32'))", "linear.weight.set_value(np.ones([6, 6]))",
     "z = paddle.topk(None, 2)[0]", "z = linear(None)", "z = F.linear(x, None)", "z = F.linear(x, linear.weight, 'a')",
     "z = paddle.nn.GLU(axis=1)(x)", "z = paddle.chunk(x, 4, axis=2)[0]", "z = paddle.split(x, 2, axis=5)[0]",
+    "z = paddle.split(x, 0, axis=2)[0]",
     "z = paddle.to_tensor([['nan', 0.3]], dtype='float32') + x.mean()", "z = paddle.to_tensor('a', dtype='foo')",
     "z = F.pad(x.unsqueeze(0), [0, 7, 0, 9], mode='reflect')",
     "z = F.pad(x, [6, 0], mode='reflect', data_format='NCL')",
@@ -103,6 +104,7 @@ RUNS = (
     "z = F.pad(x.unsqueeze(0), [0, 5, 0, 2], mode='reflect')", "z = paddle.nn.ReflectionPad1D(5)(x)",
     "z = paddle.vision.ops.roi_pool(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([2], 'int32'), 2)",
     "free = paddle.create_parameter([6], 'float32'); paddle.assign(paddle.ones([6]), free); z = x + free",
+    "free = paddle.create_parameter([6, 4], 'float32'); paddle.assign(paddle.ones([6, 2]), free); z = x @ free",
     "w = paddle.zeros([3, 3]); paddle.assign(np.ones([3, 2], 'int64'), w); z = x + w[:, 1].sum()",
 )  # fmt: skip
 _HINT = re.compile(r" ?received (?:0x[0-9a-f]+|list)\.")
