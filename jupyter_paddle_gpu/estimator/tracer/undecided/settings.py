@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -100,7 +101,12 @@ def _parameters(function: Any, count: int, given: set[str], *, is_own: bool) -> 
 
 def running(frame: FrameType, line: int) -> list[ast.AST]:
     """The nodes of the innermost statement at a line of a frame's file."""
-    nodes = nodes_in("".join(linecache.getlines(frame.f_code.co_filename)))
+    return _at("".join(linecache.getlines(frame.f_code.co_filename)), line)
+
+
+@lru_cache(maxsize=1024)  # a loop of thousands of rounds whose statements are passed by asks each time
+def _at(source: str, line: int) -> list[ast.AST]:
+    nodes = nodes_in(source)
     here = [one for one in nodes if isinstance(one, ast.stmt) and one.lineno <= line <= (one.end_lineno or line)]
     found = min(here, key=lambda one: (one.end_lineno or line) - one.lineno, default=None)
     return [] if found is None else list(ast.walk(found))
