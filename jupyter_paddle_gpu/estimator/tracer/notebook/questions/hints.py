@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import linecache
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -40,6 +41,8 @@ NAMED = {
 }
 
 
+_PAIRS = re.compile(r"(?m)^[ \t]*\w+[ \t]*,[ \t]*\w+[ \t]*=(?!=)[^\n]*")
+"""`resize_size, crop_size = (256, 224)`, which are two sides and no height and width."""
 _LEAST_RATE = 4_000
 """Of sound, in hertz."""
 
@@ -71,6 +74,8 @@ class Hints:
     text: str = ""
     has_classes: bool = False
     """Whether a loss is one of classes."""
+    has_sequences: bool = False
+    """Whether it is one of signs that stand in a row, with no place for each (CTC)."""
     has_boxes: bool = False
     """Whether the program, or what it calls, speaks of boxes around things."""
     counts_characters: bool = False
@@ -104,6 +109,8 @@ def hints(
         beside: sources that the cells import or run.
     """
     configurations = list(_configurations(namespace))
+    if script := "".join(linecache.getlines(str(namespace.get("__file__", "")))):  # it stands for the cell that runs it
+        cells = [*cells, {"source": script}]
     text = "\n".join([*(cell["source"] for cell in cells), *configurations])
     found = Hints(printed=[tuple(shape) for shape in printed.get("shapes", ())], text=text)
     found.tree = ast.Module([part for cell in cells for part in parsed(cell["source"]).body], [])
@@ -114,11 +121,15 @@ def hints(
     found.numbers = _configured(configurations) | defaults | constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
     found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
-    found.sides += [(int(high), int(wide or high)) for high, wide in _SIDES.findall(_without_unnamed(text))]
+    found.sides += [
+        (int(high), int(wide or high)) for high, wide in _SIDES.findall(_PAIRS.sub("", _without_unnamed(text)))
+    ]
     height = next((v for n, v in found.numbers.items() if NAMED["height"].match(n)), None)
     width = next((v for n, v in found.numbers.items() if NAMED["width"].match(n)), None)
-    if height and width:
-        found.sides.insert(0, (height, width))
+    given = dict(_given(found.tree, found.numbers))
+    height = height or next((v for n, v in given.items() if NAMED["height"].match(n) and v >= MINIMAL), None)
+    if height:
+        found.sides.insert(0, (height, width or height))
     found.lengths = [value for name, value in found.numbers.items() if NAMED["length"].match(name) and value > 1]
     found.lengths += [
         value for name, value in _given(found.tree, found.numbers) if NAMED["length"].match(name) and value > 1
@@ -138,6 +149,7 @@ def hints(
         found.items, found.is_whole = passed_on(trees, loader)
     spoken = (sources[0], *_spoken_of(sources[0], tuple(sources[1:])))
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
+    found.has_sequences = any(map(_OF_SEQUENCES.search, spoken))
     found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
     found.counts_characters = _counts_characters(found.tree) or any(map(_takes_characters, map(parsed, spoken[1:])))
     return found
@@ -174,6 +186,7 @@ _WORD = re.compile(r"\w+")
 
 _CONFIGURATION = frozenset((".yml", ".yaml", ".json", ".toml"))
 _OF_CLASSES = re.compile(r"(?i)(?<!binary_)cross_?entropy|nll_?loss|CTCLoss|(?<!B)CELoss")
+_OF_SEQUENCES = re.compile(r"CTCLoss|ctc_loss")
 _OF_BOXES = re.compile(r"(?i)b?box|anchor")
 MOST_CHARACTERS = 100_000
 """Of a configuration that is read."""

@@ -159,7 +159,7 @@ def _by_names(
     for one in given:
         for label in labels_of(size, one, found):
             number: Array = "int64", (size,)
-            batch = [label if name in own else number if _LENGTHS.search(name) else one for name in names]
+            batch = [number if _LENGTHS.search(name) else label if name in own else one for name in names]
             if len(found.partly) in {0, len(batch)}:
                 batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
                 yield source[one] if len(names) == _PAIR else ASSUMED, batch

@@ -18,7 +18,7 @@ from .numbers import ASSUMED, PRINTED
 from .outer import ANY
 from .suggestions import HELD
 from .trying import order
-from .trying.ends import Ends, Tried
+from .trying.ends import Ends, Tried, refuses_behind
 from .trying.looks import unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
@@ -235,22 +235,11 @@ def _is_unfit(question: Result, answer: Any, source: str, result: Result) -> boo
 
 def _rank(result: Result, source: str) -> float:
     """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, unless
-    the notebook shows that it is so, nor is one behind whose first step the program refuses a shape (an accuracy that
-    compares a column of labels with a row of predictions), and types that do not go together are rather those of the
-    suggestion than the program's fault."""
+    the notebook shows that it is so, nor is one behind which the program refuses a shape, and types that do not go
+    together are rather those of the suggestion than the program's fault."""
     is_mixed = _MIXED in (result.get("stop") or {}).get("error", "")
-    is_meant = source in {HELD, PRINTED} or not (result.get("is_spread") or _refuses_behind(result))
+    is_meant = source in {HELD, PRINTED} or not (result.get("is_spread") or refuses_behind(result))
     return _RANKS[result["status"]] - 0.5 * (not is_meant) - 2 * is_mixed
-
-
-def _refuses_behind(result: Result) -> bool:
-    """Whether what follows the first step ends for a shape."""
-    said = (str(note["params"].get("error")) for note in result["notes"] if note["code"] == "step_cut")
-    return any(map(_OF_SHAPES.search, said))
-
-
-_OF_SHAPES = re.compile(r"\(InvalidArgument\)|broadcast")
-"""What Paddle and numpy say of shapes that do not go together."""
 
 
 def stops_by_types(result: Result, answers: dict[str, Any] | None) -> bool:

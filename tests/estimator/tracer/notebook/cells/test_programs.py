@@ -36,6 +36,34 @@ def main():
 main()
 """
 """A script whose call of Paddle takes a number of a file that is not here, of which Paddle asks the type first."""
+SIGNS = """import pickle
+import paddle
+from paddle import nn
+class Reader(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.down, self.out = nn.Conv2D(1, 8, 3, 2, 1), nn.Conv2D(8, 8, (16, 1)), nn.Linear(8, 40)
+    def forward(self, x):
+        x = self.down(self.conv(x))
+        assert x.shape[2] == 1, "the height must be 1"
+        return self.out(paddle.transpose(paddle.squeeze(x, 2), perm=[2, 0, 1]))
+def lines(path, img_height):
+    with open(path, "rb") as file:
+        return pickle.load(file)[img_height]
+batch_size = 4
+loader = lines("absent.pkl", img_height=32)
+net, ctc = Reader(), nn.CTCLoss()
+rate = paddle.optimizer.lr.PiecewiseDecay(boundaries=[30, 100, 200], values=[0.1, 0.01, 0.001, 0.0001])
+optimizer = paddle.optimizer.Adam(rate, parameters=net.parameters())
+for epoch in range(3):
+    for inputs, labels, input_lengths, label_lengths in loader:
+        out = net(inputs)
+        widths = paddle.full(shape=[batch_size], fill_value=out.shape[0], dtype="int64")
+        ctc(out, labels, widths, label_lengths).backward()
+        optimizer.step()
+        optimizer.clear_grad()
+"""
+"""A script that reads lines of signs; the rounds at which its rate changes are no picture, nor is an order of axes."""
 READS = """import pickle
 def read(path):
     with open(path, "rb") as file:
@@ -116,6 +144,8 @@ NOTEBOOKS = {
     ),
     "unseen": (f"%%writefile train.py\n{UNSEEN}", "!python train.py"),
     "top": (f"%%writefile reads.py\n{READS}", f"%%writefile train.py\n{TOP}", "!python train.py"),
+    "signs": (f"%%writefile train.py\n{SIGNS}", "!python train.py"),
+    "signs in a cell": (SIGNS,),
     "package": ("%%writefile train.py\nfrom . import helper\n" + SCRIPT, "!python train.py"),
     "module": (f"!python -m sub.inner {ARGUMENTS}",),
     "notebook": ("%run sub/setup.ipynb\nprint(paddle)", "main()"),
@@ -210,6 +240,12 @@ def test_what_paddle_says_of_data_that_is_not_here_is_no_stop_of_a_script(traced
 def test_a_script_goes_on_without_its_data_at_its_top_level_with_what_it_has_bound(traced: dict) -> None:
     """It asked for a path alone, and its constants were not looked at for what is suggested."""
     assert traced["top"]["suggested"] == {"parts": "float32[10,7]"}
+
+
+@pytest.mark.parametrize("name", ["signs", "signs in a cell"])
+def test_what_a_script_says_of_its_pictures_and_its_loss_is_suggested(name: str, traced: dict) -> None:
+    """A batch whose height the model refuses had a step without the model, and was suggested; CTC takes int32."""
+    assert traced[name]["suggested"] == {"loader": "float32[4,1,32,32] int32[4,8] int64[4] int64[4]"}
 
 
 def test_a_script_is_in_no_package(traced: dict) -> None:

@@ -43,6 +43,8 @@ def first_inputs(size: int, found: Hints) -> Iterator[Sourced]:
 def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
     for source, shapes in ((PRINTED, found.printed), (CELLS, _written(found.text))):
         for shape in shapes:
+            if rank > 1 and min(shape[-rank:], default=0) < 2:  # an order of axes (`perm=[1, 0, 2]`)
+                continue
             if len(shape) == rank + 2 and shape[1] == channels:
                 yield source, "float32", (size, *shape[1:])
             if len(shape) == rank + 1 and shape[0] == channels:
@@ -69,8 +71,13 @@ def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sou
             yield ASSUMED, "float32", (size, channels, *([64] if rank == 3 else []), side, side)
 
 
+_SCHEDULED = re.compile(r"\b(boundaries|milestones|values|\w*(epochs?|steps?|lrs?))\s*=\s*[\[(][^\])]*[\])]")
+"""Rounds at which something changes (`boundaries=[30, 100, 200]`), which are no shape."""
+
+
 def _written(text: str) -> list[Shape]:
     """Shapes that stand in the cells, as in `summary((1, 1, 100, 100))` and `# [N, 1, 100, 100]`."""
+    text = _SCHEDULED.sub("", text)
     found = re.findall(r"(?<!\w)[\[(]\s*(?:-1|None|\d+|[BbNn]|bs|batch\w*)((?:\s*,\s*\d+){2,4})\s*,?\s*[\])]", text)
     return [(1, *(int(size) for size in re.findall(r"\d+", sizes))) for sizes in found]
 

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from ..hints import Hints, Shape
 from .specified import Array
 
+SIGNS = 8
+"""Of a line of text that is read, or of words that are heard, where nothing says how many."""
+
 
 def labels_of(size: int, given: Array, found: Hints) -> Iterator[Array]:
     """Labels of a batch of what is given, the likeliest first."""
@@ -34,6 +37,8 @@ def labels_of(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("float32", shape), ("int64", shape[:2])]
     if found.has_boxes:  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
+    if found.has_sequences:  # signs that stand in a row, of the type that `ctc_loss` takes
+        yield "int32", (size, SIGNS)
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
 
 

@@ -16,6 +16,7 @@ from .... import call_stack
 from ....session import Session
 from ....undecided.absent_data import AbsentData
 from ...syntax import nodes
+from ...trainings import LEARNS_NOTHING
 from ..candidates import Candidate
 from ..numbers import ASSUMED
 
@@ -111,6 +112,17 @@ class Ends:
 def input_of(answer: Any) -> str:
     """All but the last thing of a description; empty where there is but one."""
     return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
+
+
+def refuses_behind(result: Result) -> bool:
+    """Whether what follows the first step ends for a shape (an accuracy that compares a column of labels with a row of
+    predictions), or the model has no part in the step for one (`assert height == 1` within it)."""
+    said = (str(note["params"].get("error")) for note in result["notes"] if note["code"] == "step_cut")
+    return any(map(_REFUSES.search, said)) or any(note["code"] in LEARNS_NOTHING for note in result["notes"])
+
+
+_REFUSES = re.compile(r"\(InvalidArgument\)|broadcast")
+"""What Paddle and numpy say of shapes that do not go together."""
 
 
 def end_of(problem: BaseException, stop: Result, session: Session, is_of_code: bool, is_straight: bool) -> Result:
