@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 from ... import own_faults
 from ...patience import Patience
 from ...undecided.descriptions import is_description, parts_of
-from ..trainings import LEARNS_NOTHING
 from .documented import CODE, DOCUMENTED, NEAR
 from .numbers import ASSUMED, PRINTED
 from .outer import ANY
 from .suggestions import HELD
 from .trying import order
-from .trying.ends import Ends, Tried, refuses_behind
+from .trying.ends import Ends, Tried, leaves_out, refuses_behind
 from .trying.looks import unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
@@ -158,7 +157,8 @@ def _all_of(
         is_documented = source == DOCUMENTED and (is_file or not found.get("is_refusal"))
         leads_on = is_documented or _goes_on(found, {**known, question["name"]: answer}, question["kind"])
         cuts += (is_cut := _cuts(question, found))
-        leads_on = leads_on and not is_cut and not _is_unfit(question, answer, source, found)
+        leads_on = leads_on and not is_cut and not (question["kind"] == "batch" and leaves_out(found))
+        leads_on = leads_on and not _is_unfit(question, answer, source, found)
         if leads_on and (held is None or _rank(found, source) > _rank(held[2], held[1])):
             last = last if held is not None else number + FURTHER * (question["kind"] == "batch")
             held = answer, source, found
@@ -221,7 +221,7 @@ def _of_one_loader(question: Result, waiting: list[Result], answers: dict[str, A
 
 def _cuts(question: Result, result: Result) -> bool:
     """Whether a tensor that was described stands between the model and its loss: with it the model learns nothing."""
-    return question["why"] == "tensor_unseen" and any(note["code"] in LEARNS_NOTHING for note in result["notes"])
+    return question["why"] == "tensor_unseen" and leaves_out(result)
 
 
 def _is_unfit(question: Result, answer: Any, source: str, result: Result) -> bool:

@@ -324,7 +324,7 @@ def asked(run_child):
         ("named", {"classes": 7}),
         ("triples", {"n_entity": 14_951, "n_relation": 1345}),
         ("cut", {"len_words": 10_000}),
-        ("series", {"chosen": "int64[32]", "train_x": "float32[32,6,3]", "train_y": "float32[32,1]"}),
+        ("series", {"chosen": "int64[16]", "train_x": "float32[16,6,3]", "train_y": "float32[16,1]"}),
         ("counts", {"i": "int64[32]", "j": "int64[32]", "x": "float32[32]"}),
     ],
 )

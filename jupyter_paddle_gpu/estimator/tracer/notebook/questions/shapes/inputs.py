@@ -19,7 +19,8 @@ def first_inputs(size: int, found: Hints) -> Iterator[Sourced]:
     for weight in found.models.by_hand:
         of_rows = len(weight) == 2
         yield from _rows(size, weight[0], found) if of_rows else _pictures(size, weight[1], len(weight) - 2, found)
-    if "one_hot(" in found.text and not found.models.takes_ids:  # a recurrent layer from scratch takes ids so
+    is_of_pictures = any(type(layer).__name__.startswith("Conv") for layer in found.models.first)
+    if "one_hot(" in found.text and not (found.models.takes_ids or is_of_pictures):  # a recurrent layer from scratch
         yield from ((source, "int64", (size, length)) for source, length in lengths_of(found))
     for layer in found.models.first:
         kind = type(layer).__name__

@@ -116,9 +116,14 @@ def input_of(answer: Any) -> str:
 
 def refuses_behind(result: Result) -> bool:
     """Whether what follows the first step ends for a shape (an accuracy that compares a column of labels with a row of
-    predictions), or the model has no part in the step for one (`assert height == 1` within it)."""
+    predictions)."""
     said = (str(note["params"].get("error")) for note in result["notes"] if note["code"] == "step_cut")
-    return any(map(_REFUSES.search, said)) or any(note["code"] in LEARNS_NOTHING for note in result["notes"])
+    return any(map(_REFUSES.search, said))
+
+
+def leaves_out(result: Result) -> bool:
+    """Whether the step is without the model, which refused the batch (`assert height == 1`) or was passed by."""
+    return any(note["code"] in LEARNS_NOTHING for note in result["notes"])
 
 
 _REFUSES = re.compile(r"\(InvalidArgument\)|broadcast")
