@@ -206,8 +206,8 @@ def _within_limit(
     assumed = {one["name"]: one["suggestion"] for one in asked}
     way: dict[str, Any] = result.get("way") or {}
     found = trace({**request, **way, "answers": {**(request.get("answers") or {}), **assumed}})
-    if found["status"] == "needs_input" or (found["status"] == "would_stop" and found.get("is_refusal")):
-        return result  # what was assumed may be what is refused
+    if found["status"] == "needs_input":
+        return result
     said = ", ".join(f"{name}={value}" for name, value in assumed.items())
     way |= {"answers": {**(request.get("answers") or {}), **assumed}}
     return {**found, "way": way, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
