@@ -160,6 +160,9 @@ class UnknownReal(np.float64):
     def __round__(self, digits: Any = None) -> Any:
         return unknown(round(float(self), digits) if digits is not None else round(float(self)))
 
+    def __reduce__(self) -> Any:
+        return type(self), (float(self),)  # to another process (a game's reward by a pipe); numpy's makes it known
+
     def item(self, *_: Any) -> Any:
         """The number as Python's."""
         return UnknownFloat(float(self))

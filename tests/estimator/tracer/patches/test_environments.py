@@ -101,3 +101,38 @@ def test_a_reward_is_a_float_of_pythons_unless_numpy_computes_it(run_child):
     traced = run_child("trace", {game: REWARDED.format(game=game) for game in ("CartPole-v1", "Pendulum-v1")})
     assert traced["CartPole-v1"]["status"] == "ok"
     assert MIXED in str(traced["Pendulum-v1"])
+
+
+BY_PIPES = """
+import gym, paddle
+import numpy as np
+from multiprocessing import Pipe, Process
+from paddle import nn
+
+def play(remote, game):
+    env = gym.make(game)
+    remote.send((env.reset(), 0.0))
+    while True:
+        state, reward, done, _ = env.step(remote.recv())
+        remote.send((state, reward))
+
+here, there = Pipe()
+Process(target=play, args=(there, '{game}'), daemon=True).start()
+state, _ = here.recv()
+critic = nn.Linear(len(state), 1)
+optimizer = paddle.optimizer.Adam(parameters=critic.parameters())
+for step in range(4):
+    here.send(0)
+    state, reward = here.recv()
+    (critic(paddle.to_tensor(state)) - paddle.to_tensor(np.float32(reward))).square().mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
+)
+def test_rewards_come_from_other_processes(run_child):
+    traced = run_child("trace", {game: BY_PIPES.format(game=game) for game in ("CartPole-v1", "Pendulum-v1")})
+    assert {game: row["status"] for game, row in traced.items()} == {"CartPole-v1": "ok", "Pendulum-v1": "ok"}
