@@ -92,7 +92,7 @@ class ModelInputs:
 
         Rows of numbers that it gets as one channel are sound.
         """
-        if not args or not isinstance(args[0], paddle.Tensor):
+        if not args or not isinstance(args[0], paddle.Tensor) or args[0].ndim != 3:  # the layer says so itself
             return
         last = getattr(layer, "_data_format", "NCL") == "NCL"
         shape = tuple(args[0].shape)

@@ -33,6 +33,7 @@ ENDS = (
     "z = paddle.matmul(x, paddle.rand([3, 6, 2]))", "z = x @ paddle.rand([2, 6, 2])",
     "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 5]))",
     "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 5]), overwrite=False)",
+    "z = paddle.nn.Sequential(paddle.nn.Conv1D(6, 2, 1))(x[0, 0])",
     "z = paddle.linalg.det(x)", "z = paddle.linalg.slogdet(x)",
     "z = paddle.linalg.solve(x[:, :, :3], paddle.rand([4, 2, 1]))",
     "z = F.grid_sample(x.unsqueeze(0), paddle.rand([2, 5, 5, 2]))",
