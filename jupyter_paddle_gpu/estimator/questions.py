@@ -130,6 +130,11 @@ QUESTIONS: dict[str, Message] = {
             hint="Estimate with the plain layers that it stands for: they take as much or more.",
         ),
         Message(
+            code="operator_unfollowed",
+            text="An estimate does not follow {operator}: what it takes hangs on the numbers of its tensors.",
+            hint="Submit it all the same: what it takes is measured as it runs, and stands with the job.",
+        ),
+        Message(
             code="configuration_unseen",
             text="The model {name} is not on this machine, and its name tells no family and size that PaddleNLP has.",
             hint="Load it once in a kernel, or give a folder that holds its `config.json` in place of the name.",

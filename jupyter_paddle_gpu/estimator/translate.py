@@ -329,7 +329,7 @@ KEPT = frozenset(message.code for what_if in WHAT_IFS for message in what_if.kep
 """Notes of a trace whose step is not the one that was asked for."""
 _OF_FIGURE = frozenset(("data_described", "data_followed"))
 """Notes whose hint speaks of the figure."""
-UNTRACEABLE = frozenset(("cell_failed", "ends_itself"))
+UNTRACEABLE = frozenset(("cell_failed", "ends_itself", "operator_unfollowed"))
 """Reasons for which a real step may still give an answer: the fault may be the tracing's, not the notebook's."""
 _PLACED = frozenset(code for code, message in NOTES.items() if "{place}" in message.text)
 _SIZED = frozenset((MORE_ELSEWHERE, WAITS, *(message.code for message in LEFT_BEHIND)))

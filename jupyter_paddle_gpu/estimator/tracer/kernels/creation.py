@@ -73,7 +73,7 @@ def _sparse(session: Traced, original: Any, *_: Any, **__: Any) -> Any:
     Raises:
         NotImplementedError: always; the program is not wrong for it.
     """
-    raise NotImplementedError(original.__name__)
+    raise NotImplementedError(original.__name__.replace("sparse_sparse_", "sparse_"))
 
 
 def _count(session: Traced, original: Any, x: Any) -> Any:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from benchmarks.refusals.running import ROOT
+from jupyter_paddle_gpu.estimator.translate import UNTRACEABLE
 
 pytestmark = pytest.mark.paddle
 
@@ -90,6 +91,12 @@ def test_what_runs_runs(answers: dict, name: str) -> None:
     assert [one["ended"] for one in answers[name]] == ["ran", "ran"]
 
 
-def test_a_sparse_tensor_is_asked_about(answers: dict) -> None:
+def test_a_sparse_tensor_is_said_not_to_be_followed(answers: dict) -> None:
+    """Small real steps may stand for it (`translate.UNTRACEABLE`); the program is not said to fail."""
     real, traced = answers["sparse"]
     assert (real["ended"], traced["ended"]) == ("ran", "unsure")
+    assert (traced["why"], json.loads(traced["text"].replace("'", '"'))) == (
+        "operator_unfollowed",
+        {"operator": "sparse_coo_tensor"},
+    )
+    assert "operator_unfollowed" in UNTRACEABLE

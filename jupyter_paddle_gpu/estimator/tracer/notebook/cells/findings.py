@@ -209,6 +209,8 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if operator := stops.only_on_gpus(problem, self._session):
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
+            case _ if operator := stops.unfollowed(problem, self._session):
+                self._fail(cell, problem, "operator_unfollowed", {"operator": operator})
             case _ if isinstance(problem, SystemExit) and (last := self._session.of(Spoken).last):
                 self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:
