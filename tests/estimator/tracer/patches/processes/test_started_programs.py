@@ -107,6 +107,16 @@ for epoch in range(4):
     weight = KEPT
     evaluated()
 """
+WANTS = """
+import paddle
+words = open("dictionary.txt").read().split()
+model = paddle.nn.Embedding(len(words), 3)
+optimizer = paddle.optimizer.SGD(parameters=model.parameters())
+for step in range(4):
+    model(paddle.zeros([8], "int64")).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
 FILES = {
     "trainer/epochs.py": EPOCHS.replace("KEPT", "copy.deepcopy(model.state_dict())"),
     "trainer/plain.py": EPOCHS.replace("KEPT", "None"),
@@ -117,7 +127,7 @@ FILES = {
     "trainer/train.py": SCRIPT,
     "trainer/sizes.py": "WIDTH = 4\n",
     "trainer/fails.py": "import paddle\npaddle.nn.Linear(4, 3)(paddle.rand([2, 5]))\n",
-    "trainer/wants.py": "import paddle\nwords = open('dictionary.txt').read().split()\n" + SCRIPT,
+    "trainer/wants.py": WANTS,
     "decoding/__init__.py": BUILDS,
     "setup.py": "from Cython.Build import cythonize\n",
     "sizes.py": "WIDTH = 4\n",
@@ -202,14 +212,14 @@ def test_a_module_that_compiles_itself_is_passed_by(traced):
     assert (row["status"], row["batch_size"]) == ("ok", 8)
 
 
-def test_a_file_that_decides_is_asked_for(traced):
+def test_what_a_file_decides_is_asked_for(traced):
     """Although nothing in the program that starts it trains."""
     assert traced["wants"]["status"] == "needs_input"
-    assert [why for why, _ in traced["wants"]["questions"]] == ["path_missing"]
+    assert [(why, params["beside"]) for why, params in traced["wants"]["questions"]] == [("number_unseen", "wants.py")]
 
 
-def test_a_list_of_characters_decides_of_the_model_and_is_asked_for(traced):
-    """Pictures and labels stand in; how many outputs a recogniser has is known by that file alone."""
+def test_how_many_characters_there_are_decides_of_the_model_and_is_asked_for(traced):
+    """How many outputs a recogniser has is known by a file alone that is not here, and so are its samples then."""
     row = traced["reads"]
     assert row["status"] == "needs_input"
-    assert [params.get("path") for _, params in row["questions"]] == ["/data/absent/dictionary.txt"]
+    assert [(why, params["inner"]) for why, params in row["questions"]] == [("number_unseen", 7), ("batch_unseen", 9)]
