@@ -173,7 +173,7 @@ class AbsentWeights(dict[str, Any]):
     def __init__(self, file: str = "") -> None:
         super().__init__()
         self.__dict__["_whole"] = whole = Unseen(name=assigned() or _word(file))
-        whole.__dict__["_file"] = file
+        whole.__dict__["_held_in"] = file
 
     def __missing__(self, name: str) -> Any:
         return self.__dict__["_whole"][name]

@@ -63,7 +63,7 @@ def type_of(value: Any) -> str:
 def file_of(value: Any) -> str:
     """The file that a value, or what it is a part of, was to be read from; empty where that is told elsewhere."""
     while hasattr(type(value), "is_not_known"):
-        if found := value.__dict__.get("_file"):
+        if found := value.__dict__.get("_held_in"):
             return str(found)
         value = value.__dict__["_of"]
     return ""

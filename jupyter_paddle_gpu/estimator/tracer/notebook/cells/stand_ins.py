@@ -55,7 +55,7 @@ def _unknown_length(data: AbsentData, value: Any, said: str) -> Any:
     own = next((name for name, bound in data.namespace.items() if bound is value and name[0] != "_"), said)
     answer = data.answers.get(f"len_{own}")
     found = unseen_length(f"len_{own}", value)
-    found.__dict__["_file"] = file_of(getattr(value, "_whole", value))
+    found.__dict__["_held_in"] = file_of(getattr(value, "_whole", value))
     return answer if isinstance(answer, int) else found
 
 
