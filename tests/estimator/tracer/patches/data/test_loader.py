@@ -86,6 +86,9 @@ SOURCES = {
     "mapping-of-its-own": HEAD.format(sample="sample") + OF_ITS_OWN + STEP,
     "short-epochs": script(count=16),  # the last one: its batches go while another script runs
 }
+BY_CHANCE = {"mapping-of-its-own"}
+"""Two batches are taken in a row: whether the reader has made another one while the step is fullest hangs on the
+machine, and in half of all runs it has in none of 24 steps."""
 
 
 @pytest.mark.parametrize("name", SOURCES)
@@ -93,7 +96,8 @@ def test_batches_ahead_are_the_real_loaders(measured, name):
     peaks, traced = measured.pair(name)
     assert traced["peak"] is not None, traced["questions"]
     batch = 4 * 4096 * 4
-    assert traced["peak"] == pytest.approx(max(peaks[1:]), abs=batch // 100)
+    ahead = batch if name in BY_CHANCE else 0
+    assert max(peaks[1:]) - batch // 100 <= traced["peak"] <= max(peaks[1:]) + ahead + batch // 100
 
 
 ON_A_GPU = {
