@@ -61,6 +61,8 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     reader = TrainingReader(code, names, models)
     magics = [(cell.cell.index, magic) for cell in cells for magic in cell.magics]
     model, optimizer, loss = reader.model(), reader.optimizer(), LossReader(names, models.layers).loss(reader.training)
+    if optimizer is not None and optimizer.place in foreign and len(reader.optimizers()) > 1:
+        optimizer = None  # a module of many trainings: which of them the cells call is not read
     launchers = [*magics, *started, *((0, Magic(text, 1)) for text in (source.launched,) if text)]
     trains = reader.training.kind != "none"
     amp, amp_dtype = read_amp(code, names, reader)

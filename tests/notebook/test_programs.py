@@ -112,6 +112,10 @@ def test_a_model_of_a_module_of_many_classes_is_the_one_that_is_made_in_the_cell
     facts = inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
     assert facts.model is not None
     assert (facts.model.value, facts.model.place) == ("Encoder", Place(0, 2))
+    assert facts.optimizer is not None and facts.optimizer.value == "SGD"
+    other = "def tune(net):\n    opt = paddle.optimizer.Adam(parameters=net.parameters())\n    opt.step()\n"
+    (tmp_path / "lib.py").write_text((tmp_path / "lib.py").read_text() + other)
+    assert inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb")).optimizer is None, "which one is not read"
 
 
 def test_who_launches_processes_is_launch_whatever_those_do(inspect: Inspect) -> None:

@@ -57,6 +57,10 @@ class TrainingReader:
             return Fact(value="AdamW", source="", place=self.code.place(self.trainer_call), how="default")
         return None
 
+    def optimizers(self) -> frozenset[str]:
+        """The classes of all that the code makes."""
+        return frozenset(self.names.last(call.func) for call in self.code.of_type(ast.Call) if self.is_optimizer(call))
+
     def model(self) -> Fact | None:
         """What is trained: the model given to `paddle.Model`, or whose parameters the optimiser got."""
         if (call := self.model_call()) is not None:
