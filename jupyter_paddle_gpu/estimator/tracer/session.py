@@ -20,6 +20,11 @@ selects, and how much lies between two numbers (`x[start:end]`), which no other 
 _REFUSED_IN = "_jupyter_paddle_gpu_refused_in"
 
 
+class NotFollowedError(NotImplementedError):
+    """An operator that no trace follows, by its name: what it takes hangs on numbers that nobody computes (of a sparse
+    tensor, where they are not zero). The program is not wrong for it."""
+
+
 class Session:
     """One run of a program.
 

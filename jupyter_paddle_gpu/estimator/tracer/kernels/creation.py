@@ -13,6 +13,7 @@ from ..memory.arrays import resize
 from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
+from ..session import NotFollowedError
 from . import bounds
 from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
 
@@ -67,13 +68,13 @@ def _assigned(session: Traced, original: Any, x: Any, out: Any) -> Any:
     return out
 
 
-def _sparse(session: Traced, original: Any, *_: Any, **__: Any) -> Any:
+def sparse(session: Any, original: Any, *_: Any, **__: Any) -> Any:
     """A sparse tensor is not followed: how large it is hangs on its numbers.
 
     Raises:
-        NotImplementedError: always; the program is not wrong for it.
+        NotFollowedError: always, until a rule says what such a tensor takes by what is known of it.
     """
-    raise NotImplementedError(original.__name__.replace("sparse_sparse_", "sparse_"))
+    raise NotFollowedError(original.__name__.replace("sparse_sparse_", "sparse_"))
 
 
 def _count(session: Traced, original: Any, x: Any) -> Any:
@@ -94,7 +95,7 @@ OPERATORS = (
     Operator("full_", "`tensor/creation.py`", Rule(instead=_filled_in_place)),
     Operator("assign_value_", "`nn/initializer/assign.py`", Rule(instead=_written)),
     Operator("assign_out_", "`tensor/creation.py`; measured", Rule(instead=_assigned)),
-    Operator("sparse_sparse_coo_tensor", "`sparse/creation.py`", Rule(instead=_sparse)),
+    Operator("sparse_sparse_coo_tensor", "`sparse/creation.py`", Rule(instead=sparse)),
     Operator("numel", _NO_WORK, Rule(instead=_count)),
     Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),
     Operator(

@@ -15,6 +15,7 @@ from ..eager import python_operators, sparse_gradients
 from ..eager.autograd import edge_of
 from ..eager.indexing import get_item, set_item
 from ..eager.runtime import Runtime
+from ..kernels.creation import sparse
 from ..memory.arrays import (
     ATTRIBUTE,
     ORIGINAL,
@@ -296,15 +297,6 @@ def _clear_data(runtime: Runtime, original: Any, tensor: Any) -> None:
     runtime.state(tensor).array.storage = None
 
 
-def _sparse(runtime: Runtime, original: Any, *_: Any, **__: Any) -> Any:
-    """As `sparse_coo_tensor`: a sparse tensor is not followed.
-
-    Raises:
-        NotImplementedError: always; the program is not wrong for it.
-    """
-    raise NotImplementedError(original.__name__)
-
-
 def _clear(runtime: Runtime, original: Any, tensor: Any) -> None:
     array = runtime.state(tensor).array
     runtime.state(tensor).array = Array(None, array.shape, array.strides, array.dtype)
@@ -320,7 +312,7 @@ _TRACED: dict[str, Method] = {
     "_grad_ivar": _grad, "clear_gradient": _clear_gradient, "_zero_grads": _clear_gradient,
     "_register_grad_hook": _register_grad_hook, "_remove_grad_hook": _remove_grad_hook,
     "retain_grads": _retain_grads, "__deepcopy__": _deepcopy, "_clear_dataptr": _clear, "_clear": _clear,
-    "_clear_data": _clear_data, "to_sparse_coo": _sparse, "to_sparse_csr": _sparse,
+    "_clear_data": _clear_data, "to_sparse_coo": sparse, "to_sparse_csr": sparse,
     "__getitem__": get_item, "__setitem__": set_item,
     "numpy": tensor_values.numpy, "item": tensor_values.item, "__array__": tensor_values.array,
     "__float__": tensor_values.as_float,
@@ -379,7 +371,7 @@ def patches() -> Iterator[Patch]:
         ORIGINAL[name] = getattr(_T, name, None)
     for name, traced in _TRACED.items():
         yield Patch(_T, name, traced)
-    yield Patch(core.eager, "sparse_csr_tensor", _sparse)
+    yield Patch(core.eager, "sparse_csr_tensor", sparse)
     for name in python_operators.NAMES:
         yield Patch(_T, name, python_operators.traced(name))
     for name, (read, write) in _PROPERTIES.items():

@@ -6,7 +6,11 @@ import importlib.util
 
 import pytest
 
-pytestmark = pytest.mark.paddle
+IS_HERE = any(importlib.util.find_spec(name) for name in ("gym", "gymnasium"))
+pytestmark = [
+    pytest.mark.paddle,
+    pytest.mark.skipif(IS_HERE, reason="a game's own module is here, so that nothing stands in for it"),
+]
 
 PLAY = """
 import paddle, paddle.nn.functional as F
@@ -60,9 +64,6 @@ SOURCES = {
 }
 
 
-@pytest.mark.skipif(
-    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
-)
 def test_a_game_of_published_spaces_takes_what_such_a_game_takes(run_child):
     traced = run_child("trace", SOURCES)
     assert {row["status"] for row in traced.values()} == {"ok"}
@@ -93,9 +94,6 @@ MIXED = (
 )
 
 
-@pytest.mark.skipif(
-    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
-)
 def test_a_reward_is_a_float_of_pythons_unless_numpy_computes_it(run_child):
     """`step` of CartPole gives 1.0, that of Pendulum what numpy makes of an angle."""
     traced = run_child("trace", {game: REWARDED.format(game=game) for game in ("CartPole-v1", "Pendulum-v1")})
@@ -130,9 +128,6 @@ for step in range(4):
 """
 
 
-@pytest.mark.skipif(
-    any(importlib.util.find_spec(name) for name in ("gym", "gymnasium")), reason="a game's module is here"
-)
 def test_rewards_come_from_other_processes(run_child):
     traced = run_child("trace", {game: BY_PIPES.format(game=game) for game in ("CartPole-v1", "Pendulum-v1")})
     assert {game: row["status"] for game, row in traced.items()} == {"CartPole-v1": "ok", "Pendulum-v1": "ok"}

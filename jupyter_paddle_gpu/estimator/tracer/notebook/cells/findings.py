@@ -15,7 +15,7 @@ from ...patches.data.communities import AbsentConfigurationError
 from ...patches.data.loaders import Loaders
 from ...patches.environment import DownloadNeeded
 from ...patches.processes.command_lines import Parsers
-from ...session import Session
+from ...session import NotFollowedError, Session
 from ...step.static_graphs import StaticGraphs
 from ...step.steps import StepWatch
 from ...undecided import settings
@@ -209,8 +209,8 @@ class Findings:
                 self._session.of(StepWatch).asked()
             case _ if operator := stops.only_on_gpus(problem, self._session):
                 self._fail(cell, problem, "operator_of_gpus", {"operator": operator})
-            case _ if operator := stops.unfollowed(problem, self._session):
-                self._fail(cell, problem, "operator_unfollowed", {"operator": operator})
+            case _ if isinstance(problem, NotFollowedError):
+                self._fail(cell, problem, "operator_unfollowed", {"operator": str(problem)})
             case _ if isinstance(problem, SystemExit) and (last := self._session.of(Spoken).last):
                 self._fail(cell, problem, "ends_itself", {**params, "said": last})
             case _:

@@ -176,14 +176,6 @@ def only_on_gpus(problem: BaseException, session: Session) -> str:
     return (found["name"] or found["op"]).removesuffix("_grad") if found else ""
 
 
-def unfollowed(problem: BaseException, session: Session) -> str:
-    """The operator that the trace does not follow, as it says itself (one of sparse tensors); empty: it is another
-    error."""
-    if not isinstance(problem, NotImplementedError) or session.is_refusal(problem):
-        return ""
-    return str(problem) if _innermost(problem.__traceback__).startswith(call_stack.TRACER) else ""
-
-
 def is_by_type(problem: BaseException) -> bool:
     """Whether it is raised whatever the numbers are."""
     return isinstance(problem, _BY_TYPE)
