@@ -116,7 +116,7 @@ def trace(sources: dict[str, str], requests: dict[str, dict]) -> None:
         row.update({key: found.get("extra", {}).get(key) for key in ("branches", "extents", "beyond", "waiting")})
         row.update({key: found.get(key) for key in ("status", "stop", "distribution", "devices")})
         row.update({key: found.get(key) for key in ("batch_size", "inputs", "image_size", "sequence_length")})
-        row["batch_from"] = found.get("batch_from")
+        row.update({key: found.get(key) for key in ("batch_from", "parameters", "reached")})
         trainings = [found, *found["others"]] if peak else []
         row["trainings"] = {one["id"]: [one["model"], one["where"], peak_of(one)] for one in trainings}
         row["unreached"] = found.get("unreached")

@@ -16,7 +16,7 @@ from .beyond import draws, following, late_imports
 from .beyond.code import Counted
 from .cells import behind, late_rounds, programs
 from .cells.helpers import Helpers
-from .cells.loops import Loops, Statistics, TrainingLoops
+from .cells.loops import AlikeRounds, Loops, Statistics, TrainingLoops
 from .cells.running import CellRun
 from .cells.untaken import Asked, note
 from .environment import as_in_job
@@ -312,7 +312,8 @@ def _run(
     has_rest = goes_on or (follows and behind.is_any(cell["source"] for cell in code))
     left = TrainingLoops(sites) if has_rest and not is_all else None
     late = late_rounds.rewriting(has_rest)
-    rewriting = tuple(one for one in (sizes, *late, left, loops, Counted() if is_beyond else None) if one is not None)
+    counted, steady = Counted() if is_beyond else None, AlikeRounds(sites, [cell["source"] for cell in code])
+    rewriting = tuple(one for one in (sizes, *late, steady, left, loops, counted) if one is not None)
     run = CellRun(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),

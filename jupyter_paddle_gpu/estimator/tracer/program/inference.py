@@ -16,7 +16,7 @@ from ..memory.dtypes import FLOATING, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
 from .asking import Types, refusal, refused_type
-from .patterns import is_made_of, pattern_of, pattern_of_draw, redrawn, resized
+from .patterns import at_origin, is_made_of, pattern_of, pattern_of_draw, redrawn, resized
 from .precision import retyped
 from .reader import Declared, Reader
 from .scratch import Scratch
@@ -71,7 +71,13 @@ class Inference:
 
         `wants[i]` tells whether a gradient flows to tensor i. Raises what Paddle raises for wrong arguments.
         """
-        name, key = key[0], (running().of(Types).key, key)
+        name = key[0]
+        if moved := at_origin(name, call[1], metas):
+            given, known = list(call[1]), list(key[1])
+            for place, numbers in moved.items():
+                given[place], known[place] = numbers, tuple(numbers)
+            call, key = (call[0], tuple(given), call[2]), (name, tuple(known), *key[2:])
+        key = (running().of(Types).key, key)
         try:
             found = self._cache.get(key)
         except TypeError:  # an unhashable argument: not cached

@@ -3,7 +3,8 @@
 An optimizer updates each shape of a model's parameters, an activation comes behind each shape of its maps. Of an
 operator whose rule says `keeps_sizes` a call is known by the pattern of its sizes: which of them are equal; of one that
 draws numbers by how many sizes its first argument has. A rule may say of each call which sizes mean something of their
-own, as those of a convolution's kernel do, or that it does not keep them.
+own, as those of a convolution's kernel do, or that it does not keep them. A part of a tensor has the same template
+wherever it begins: loops over time or over pixels read and write one for each.
 """
 
 from __future__ import annotations
@@ -17,6 +18,13 @@ from .templates import Step, Template
 
 Fixed = frozenset[tuple[int, int]]
 """Sizes that mean something of their own: numbers of operands, and of their dimensions."""
+_PARTS = {
+    "slice": (1, 2, 3, None),
+    "strided_slice": (1, 2, 3, 4),
+    "set_value_": (4, 1, 2, 3),
+    "set_value_with_tensor_": (5, 2, 3, 4),
+}
+"""Arguments of operators that read or write a part of their first: its axes, where it begins and ends, its steps."""
 _PLAIN = 1
 """Sizes up to it mean something of their own: one is broadcast, none is empty, -1 is not known."""
 
@@ -86,3 +94,26 @@ def redrawn(template: Template, shape: tuple[int, ...]) -> Template:
 
     metas = {slot: (shape, dtype) for slot, (_, dtype) in template.metas.items()}
     return replace(template, steps=[moved(step) for step in template.steps], metas=metas, is_checked=False)
+
+
+def at_origin(name: str, args: Sequence[Any], metas: Sequence[Meta]) -> dict[int, list[int]]:
+    """Where a part of a tensor would begin and end if it began at zero, by the arguments that say so.
+
+    Empty of other operators, and of a part that is empty, goes backward, or hangs on a tensor: Paddle may refuse it.
+    """
+    places = _PARTS.get(name)
+    if places is None or not metas or len(args) <= max(one or 0 for one in places):
+        return {}
+    axes, starts, ends = (args[place] for place in places[:3] if place is not None)
+    steps = [1] * len(axes) if places[3] is None else args[places[3]]
+    given, (shape, _) = [axes, starts, ends, steps], metas[0]
+    if not all(isinstance(one, (list, tuple)) and all(type(number) is int for number in one) for one in given):
+        return {}
+    counts = []
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        is_inside = -len(shape) <= axis < len(shape) and step > 0 and start < shape[axis]
+        counts.append(len(range(*slice(start, end, step).indices(shape[axis]))) if is_inside else 0)
+    if not all(counts) or not any(starts):
+        return {}
+    ends = [(count - 1) * step + 1 for count, step in zip(counts, steps, strict=True)]
+    return {places[1] or 0: [0] * len(starts), places[2] or 0: ends}

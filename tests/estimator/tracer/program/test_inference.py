@@ -270,3 +270,67 @@ print(json.dumps(["names the batch", "4096" in said]))
 def test_no_large_batch_is_filled_for_an_answer(run_code: Callable[[str, object], dict]) -> None:
     found = run_code(LARGE, None)
     assert found == dict.fromkeys(("conv2d_transpose", "fold", "send_u_recv", "names the batch"), True)
+
+
+# Parts that begin anywhere, go past the end, or backward, are empty, or leave axes out.
+PARTS = (
+    HEAD
+    + """
+from tracer.eager.calls import encode
+PLACES = {"starts", "ends"}
+
+def described(inference, name, args, metas):
+    tensors, (encoded, key) = [], encode(args, [])
+    wants = [dtype == "float32" for _, dtype in metas]
+    try:
+        with entered(runtime):
+            made = inference.template((name, key, (), tuple(metas), tuple(wants)), called(name, *encoded), metas, wants)
+    except Exception as problem:
+        return f"{type(problem).__name__}: {problem}".split("at (")[0]
+    told = lambda step: {name: one for name, one in step.attrs.items() if name not in PLACES}
+    return repr([(s.name, s.operands, s.results, told(s), s.inplace, s.gradient and (
+        s.gradient.metas, [(g.name, g.operands, g.results, told(g)) for g in s.gradient.steps],
+    )) for s in made.steps] + [made.metas, made.returned, made.is_dynamic])
+
+def calls():
+    drawn = random.Random(7)
+    while True:
+        shape = tuple(drawn.choice([1, 2, 5, 8]) for _ in range(drawn.choice([1, 2, 3])))
+        axes = sorted(drawn.sample(range(len(shape)), drawn.choice(range(1, len(shape) + 1))))
+        starts = [drawn.randint(-9, 9) for _ in axes]
+        ends = [drawn.choice([start + drawn.randint(1, 4), 2147483647]) for start in starts]
+        steps = [drawn.choice([1, 1, 2, 3, -1]) for _ in axes]
+        dropped = drawn.choice([[], [], axes[:1]])
+        ends = [start + 1 if axis in dropped and start != -1 else end for axis, start, end in zip(axes, starts, ends)]
+        x, name = (shape, "float32"), drawn.choice(sorted(sent))
+        if name == "slice":
+            yield name, (a, axes, starts, ends, [1] * len(axes), dropped), [x]
+        elif name == "strided_slice":
+            yield name, (a, axes, starts, ends, steps), [x]
+        elif name == "set_value_":
+            yield name, (a, starts, ends, [max(one, 1) for one in steps], axes, dropped, [], [1], [0.0]), [x]
+        else:
+            value = tuple(1 for _ in shape)
+            yield name, (a, b, starts, ends, [max(one, 1) for one in steps], axes, dropped, []), [x, (value, "float32")]
+
+import itertools, paddle
+real, shared, differ, moved = inferences.at_origin, Inference(), [], dict.fromkeys(sent, 0)
+for name, args, metas in itertools.islice(calls(), 600):
+    moved[name] += bool(real(name, args, metas))
+    found = described(shared, name, args, metas)
+    inferences.at_origin = lambda *given: {}
+    alone = described(Inference(), name, args, metas)
+    inferences.at_origin = real
+    if found != alone:
+        differ.append([name, repr(args), repr(metas), found, alone])
+print(json.dumps(["differ", differ[:3]]))
+print(json.dumps(["moved", moved]))
+"""
+)
+
+
+def test_a_part_of_a_tensor_has_one_template_wherever_it_begins(run_code: Callable[[str, object], dict]) -> None:
+    names = ["slice", "strided_slice", "set_value_", "set_value_with_tensor_"]
+    found = run_code(PARTS, names)
+    assert found["differ"] == []
+    assert min(found["moved"].values()) > 30

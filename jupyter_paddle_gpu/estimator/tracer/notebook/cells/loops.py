@@ -1,11 +1,11 @@
 """Loops of a notebook: gone through again where accumulation wants more steps, left where the training is to go on
-behind them."""
+behind them, or where all their rounds are alike."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,6 +16,7 @@ from ...session import current
 from ...step.changes import Changes
 from ...step.steps import StepWatch
 from ..sites import Sites
+from ..syntax import nodes
 from .passing import is_endless, returned
 
 LOOP = "__loop__"
@@ -23,6 +24,12 @@ LOOP = "__loop__"
 
 TURNS = "__turns__"
 """The name under which its `while` loops find `Turns`."""
+
+ALIKE = "__alike__"
+"""The name under which loops that train nothing find `alike`."""
+
+STEADY = 10_000
+"""Operations behind which such a loop goes on to its last round once two rounds are alike."""
 
 STATISTIC = Patience(5_000, math.inf)
 """How long one of Paddle's data sets is gone through by a loop that trains nothing and keeps nothing: its items are all
@@ -134,6 +141,34 @@ class _Statistic:
         return self._watch.updates == self._updates and self._watch.runtime.ledger.held() <= self._held
 
 
+def alike(items: Iterable[Any]) -> Iterable[Any]:
+    """The items of a loop that trains nothing and gathers nothing: behind two rounds that are alike the last one."""
+    session = current()
+    if isinstance(items, type(iter(range(0)))):  # `reversed(range(1000))`
+        items = list(items)
+    return items if session is None or not isinstance(items, (range, list, tuple)) else _alike(items, session)
+
+
+def _alike(items: Sequence[Any], session: Any) -> Iterator[Any]:
+    ledger, watch = session.of(StepWatch).runtime.ledger, session.of(StepWatch)
+    began, updates = ledger.now, watch.updates
+    before: object = None
+    for place in range(len(items)):
+        now, made = ledger.now, len(ledger.records)
+        yield items[place]
+        if ledger.now - began >= STEADY and place < len(items) - 2:
+            # Operations, what each storage took and when it came and went, and what is held.
+            lives = [
+                (one.bytes, one.start - now, one.end if one.end is None else one.end - now)
+                for one in ledger.records[made:]
+            ]
+            told = ledger.now - now, watch.updates, ledger.held(), lives
+            if told == before and watch.updates == updates:
+                yield items[-1]
+                return
+            before = told
+
+
 class Loops(ast.NodeTransformer):
     """Sends every `for` of a notebook through `loop`, and has every `while` that trains ask `Turns`."""
 
@@ -194,6 +229,80 @@ class Statistics(Loops):
         """`while` goes on as it is."""
         return self.generic_visit(node)
 
+
+class AlikeRounds(ast.NodeTransformer):
+    """Sends those loops through `alike` that train nothing, are left by nothing and leave nothing behind but what they
+    assign: `for i in range(256): A[i] = paddle.mv(B, C[:, i])`, a forward pass that is timed."""
+
+    def __init__(self, sites: Sites, sources: Iterable[str]) -> None:
+        self._sites = sites
+        functions = [one for source in sources for one in nodes(source) if isinstance(one, _FUNCTIONS)]
+        self._gathering = _gathering(functions)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        """`for i in items:` as `for i in __alike__(items):`."""
+        if not node.orelse and not self._sites.held(node).trains and not self._leaves_something(node):
+            node.iter = ast.copy_location(ast.Call(ast.Name(ALIKE, ast.Load()), [node.iter], []), node.iter)
+        return self.generic_visit(node)
+
+    def _leaves_something(self, loop: ast.For) -> bool:
+        inside = [part for one in loop.body for part in ast.walk(one)]
+        return any(isinstance(one, _LEAVES) or _counts(one) or _grown(one) for one in inside) or any(
+            _called(one) in self._gathering for one in inside if isinstance(one, ast.Call)
+        )
+
+
+def _gathering(functions: Iterable[ast.AST]) -> frozenset[str]:
+    """Names of the functions that let something grow which is none of their own, directly or not."""
+    calls: dict[str, set[str]] = {}
+    found = set()
+    for function in functions:
+        inside = list(ast.walk(function))
+        own = {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        name = getattr(function, "name", "")
+        calls.setdefault(name, set()).update(_called(one) for one in inside if isinstance(one, ast.Call))
+        if any((grown := _grown(one)) and grown not in own for one in inside):
+            found.add(name)
+    while more := {name for name, called in calls.items() if called & found} - found:
+        found |= more
+    return frozenset(found)
+
+
+def _grown(node: ast.AST) -> str:
+    """The name of what grows: `losses.append(...)`, `self.losses.append(...)`, `losses += [...]`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=grown, attr=called)) if called in _GROWS:
+            return next((one.id for one in ast.walk(grown) if isinstance(one, ast.Name)), "?")
+        case ast.Call(func=ast.Name(id="next")):
+            return "next"
+        case ast.AugAssign(target=ast.Name(id=name), value=ast.List()):
+            return name
+    return ""
+
+
+def _counts(node: ast.AST) -> bool:
+    """Whether it counts something up: `seen += 1`, `seen += len(rows)`, `seen += x.shape[0]`, `seen = seen + 1`."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+        names = {one.id for one in node.targets if isinstance(one, ast.Name)}
+        return isinstance(node.value.right, ast.Constant) and getattr(node.value.left, "id", None) in names
+    if not isinstance(node, ast.AugAssign):
+        return False
+    parts = list(ast.walk(node.value))
+    is_number = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int)
+    is_size = any(getattr(one, "attr", getattr(one, "id", "")) in {"len", "shape", "size"} for one in parts)
+    return is_number or is_size
+
+
+def _called(node: ast.Call) -> str:
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LEAVES = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await)
+_GROWS = frozenset(
+    ("append", "appendleft", "extend", "insert", "add", "put", "pop", "popleft", "update", "setdefault", "write")
+)
+"""Methods after which a list, a set, a mapping, a queue or a file is another one."""
 
 _TRAINS = frozenset(("backward", "grad", "step", "minimize", "train_batch", "fit"))
 

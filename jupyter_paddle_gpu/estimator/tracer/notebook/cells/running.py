@@ -43,7 +43,7 @@ from ..trainings import Trainings
 from . import absorbing, behind, changing, late_rounds, wanting, within
 from .findings import Findings
 from .helpers import Helpers
-from .loops import LOOP, TURNS, Loops, Turns, loop
+from .loops import ALIKE, LOOP, TURNS, Loops, Turns, alike, loop
 from .passing import PASSING, Passing, passing
 from .programs import Programs
 from .shell import Shell, Statements, ignore
@@ -252,7 +252,7 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        found = {LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, **conversions.NAMES}
+        found = {ALIKE: alike, LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, **conversions.NAMES}
         data = {
             late_rounds.LATE: late_rounds.late,
             late_rounds.COUNT: late_rounds.count,

@@ -120,7 +120,7 @@ def hints(
     defaults = _defaults(sources)
     found.numbers = _configured(configurations) | defaults | constants(found.tree)
     found.numbers |= {name: value for name, value in namespace.items() if type(value) is int and value > 0}
-    found.sides = [*_bound_sides(namespace), *_opencv(found.tree)]
+    found.sides = [*_bound_sides(namespace), *_width_first(found.tree)]
     found.sides += [
         (int(high), int(wide or high)) for high, wide in _SIDES.findall(_PAIRS.sub("", _without_unnamed(text)))
     ]
@@ -314,12 +314,14 @@ def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:
             yield pair[0], pair[-1]
 
 
-def _opencv(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """Heights and widths of `cv2.resize(picture, (width, height))`: OpenCV gives the width first."""
+def _width_first(tree: ast.Module) -> Iterator[tuple[int, int]]:
+    """Heights and widths of `cv2.resize(picture, (width, height))` and of Pillow's `picture.resize((width, height))`:
+    both give the width first."""
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="cv2"), attr="resize"), args=args, keywords=words):
-                for given in (*args[1:2], *(word.value for word in words if word.arg == "dsize")):
+            case ast.Call(func=ast.Attribute(value=of, attr="resize"), args=args, keywords=words):
+                is_opencv = isinstance(of, ast.Name) and of.id == "cv2"
+                for given in (*args[is_opencv:][:1], *(word.value for word in words if word.arg in {"dsize", "size"})):
                     match given:
                         case ast.Tuple(elts=[ast.Constant(value=int() as wide), ast.Constant(value=int() as high)]):
                             yield high, wide

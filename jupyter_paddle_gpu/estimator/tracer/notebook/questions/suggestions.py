@@ -132,6 +132,13 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
         yield from ((ASSUMED, [one]) for one in weights)
     for dtype, shape in dict.fromkeys(given):  # one sample, which the program itself puts into a batch
         yield source[dtype, shape], [(dtype, shape[1:])]
+    for side in dict.fromkeys(found.sides) if _PICTURE.search(found.text) else ():  # in color, channels last; in gray
+        shapes: tuple[Shape, ...] = (*side, 3), side
+        yield from ((CELLS, [(need.dtype or "float32", shape)]) for shape in shapes)
+
+
+_PICTURE = re.compile(r"\b(Image\.open|imread)\(")
+"""What reads one picture."""
 
 
 def _beside_answered(need: Need, found: Hints) -> Iterator[tuple[str, list[Array]]]:

@@ -114,3 +114,30 @@ def test_a_data_set_that_is_made_of_another_is_followed_into_it(traced):
     """Which of the other's samples it takes hangs on how many there are; all are alike."""
     assert traced["repeated"]["questions"] == []
     assert traced["repeated"]["inputs"] == ["float32[8, 3, 64, 64]", "int64[8]"]
+
+
+ONE_PICTURE = """
+import numpy as np
+import paddle
+from PIL import Image
+picture = Image.open('absent.png').resize((96, 64))
+x = paddle.to_tensor(np.array(picture).astype('float32'))
+x = paddle.unsqueeze(x, axis=0).unsqueeze(1)
+edges = paddle.nn.functional.conv2d(x, paddle.ones([1, 1, 3, 3]))
+net = paddle.nn.Conv2D(1, 1, 3)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    ((net(x) - edges) ** 2).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_one_picture_in_gray_is_as_wide_as_pillow_makes_it(run_child):
+    """`resize` of Pillow takes the width first; a picture has no channel of its own where it is gray."""
+    here = ONE_PICTURE.replace("Image.open('absent.png')", "Image.new('L', (300, 200))")
+    answers = {"accepted": {"answers": {"x": "float32[64,96]"}}}
+    found = run_child("trace", {"asked": ONE_PICTURE, "accepted": ONE_PICTURE, "here": here}, answers)
+    assert [(one["name"], one["suggestion"]) for one in found["asked"]["questions"]] == [("x", "float32[64,96]")]
+    assert (found["accepted"]["status"], found["here"]["status"]) == ("ok", "ok")
+    assert abs(found["accepted"]["peak"] - found["here"]["peak"]) < 100
