@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +34,8 @@ def started_programs(cells: Iterable[ParsedCell]) -> list[tuple[int, Magic]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 bound[node.targets[0].id] = node.value
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+                bound[node.target.id] = node.value
     return [
         (index, Magic("!" + text, node.lineno))
         for index, tree in trees
@@ -63,7 +66,9 @@ def _line(call: ast.Call, bound: dict[str, ast.expr]) -> str:
 
 
 def _is_list(node: ast.expr) -> bool:
-    is_sum = isinstance(node, ast.BinOp) and (_is_list(node.left) or _is_list(node.right))
+    is_sum = (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and (_is_list(node.left) or _is_list(node.right))
+    )
     return is_sum or isinstance(node, (ast.List, ast.Tuple))
 
 
@@ -103,21 +108,68 @@ def _text(node: ast.expr) -> str:
             return "python"
         case ast.JoinedStr(values=parts):
             return "".join(_text(part.value if isinstance(part, ast.FormattedValue) else part) for part in parts)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _text(left) + _text(right)
+        case ast.BinOp():
+            return _text_of_two(node)
         case ast.Call():
             return _text_of_call(node)
     return _UNKNOWN
 
 
+def _text_of_two(node: ast.BinOp) -> str:
+    match node:
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _text(left) + _text(right)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):  # of paths
+            return _path(left, right)
+        case ast.BinOp(left=ast.Constant(value=str(form)), op=ast.Mod(), right=ast.Tuple(elts=parts)):
+            return _filled(form, "%s", parts)
+        case ast.BinOp(left=ast.Constant(value=str(form)), op=ast.Mod(), right=right):
+            return _filled(form, "%s", [right])
+    return _UNKNOWN
+
+
+def _filled(form: str, place: str, parts: Iterable[ast.expr]) -> str:
+    """A text with others in its places."""
+    for part in parts:
+        form = form.replace(place, _text(part), 1)
+    return form
+
+
+def _path(*parts: ast.expr) -> str:
+    """A path that is put together; what nobody knows of its beginning is taken for the notebook's folder."""
+    known = [text for text in map(_text, parts) if text != _UNKNOWN]
+    return os.path.normpath(os.path.join(*known)) if known else _UNKNOWN  # noqa: PTH118 - of text
+
+
 def _text_of_call(call: ast.Call) -> str:
     match call:
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(form)), attr="format"), args=parts):
+            return _filled(form, "{}", parts)
         case ast.Call(func=ast.Attribute(attr="join"), args=[words]):
             return " ".join(_items(words))
         case (
             ast.Call(func=ast.Attribute(value=one, attr="split"), args=[])
             | ast.Call(func=ast.Attribute(value=ast.Name(id="shlex"), attr="split"), args=[one])
             | ast.Call(func=ast.Name(id="str"), args=[one])
+        ):
+            return _text(one)
+    return _path_of_call(call)
+
+
+def _path_of_call(call: ast.Call) -> str:
+    match call:
+        case (
+            ast.Call(func=ast.Attribute(value=ast.Attribute(attr="path"), attr="join"), args=parts)
+            | ast.Call(func=ast.Name(id="Path" | "PurePath"), args=parts)
+            | ast.Call(func=ast.Attribute(attr="Path" | "PurePath"), args=parts)
+        ):
+            return _path(*parts)
+        case ast.Call(func=ast.Attribute(value=one, attr="joinpath"), args=parts):
+            return _path(one, *parts)
+        case (
+            ast.Call(func=ast.Attribute(value=ast.Attribute(attr="path"), attr="abspath" | "realpath"), args=[one])
+            | ast.Call(func=ast.Attribute(attr="fspath"), args=[one])
+            | ast.Call(func=ast.Attribute(value=one, attr="resolve" | "absolute" | "as_posix"), args=[])
         ):
             return _text(one)
     return _UNKNOWN

@@ -35,6 +35,12 @@ LAUNCHER = "[sys.executable, '-m', 'paddle.distributed.launch', '--gpus', '0,1',
             "!python train.py",
         ),
         ("end = 'train.py'\nos.system(f'python {end}')", "!python train.py"),
+        ("at = pathlib.Path('x') / 'train.py'\nsubprocess.run([sys.executable, str(at)])", "!python x/train.py"),
+        ("at = Path.cwd() / 'x'\nsubprocess.run(['python', (at / 'train.py').as_posix()])", "!python x/train.py"),
+        ("at = os.path.join(root, 'x', 'train.py')\nos.system(f'python {at}')", "!python x/train.py"),
+        ("words: list[str] = ['python', 'train.py']\nsubprocess.run(words)", "!python train.py"),
+        ("os.system('python {} -e {}'.format('train.py', 2))", "!python train.py -e 2"),
+        ("os.system('python %s -e %s' % (\"train.py\", 2))", "!python train.py -e 2"),
     ],
 )
 def test_each_is_the_line_that_it_comes_to(source: str, line: str) -> None:

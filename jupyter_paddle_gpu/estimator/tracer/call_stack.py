@@ -60,7 +60,16 @@ def line() -> int:
 
 def place() -> tuple[int, int]:
     """The index of the notebook's cell that runs, and the line in it; (0, 0) where it is none of its cells."""
-    frame: FrameType | None = sys._getframe(1)
+    return _place_of(sys._getframe(1))
+
+
+def place_of_threads() -> tuple[int, int]:
+    """The same; of a thread that the notebook has started the line of the cell that waits for it."""
+    frames = (sys._getframe(1), *sys._current_frames().values())
+    return next((found for found in map(_place_of, frames) if found[1]), (0, 0))
+
+
+def _place_of(frame: FrameType | None) -> tuple[int, int]:
     while frame is not None and cell_of(frame.f_code.co_filename) is None:
         frame = frame.f_back
     return (0, 0) if frame is None else (cell_of(frame.f_code.co_filename) or 0, frame.f_lineno)

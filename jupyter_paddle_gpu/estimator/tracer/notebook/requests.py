@@ -125,6 +125,8 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
             """An imported module may be what asks for gradients of gradients: its first forward pass was another."""
             known = dict(learned)
             result = what_ifs.applied({**asked, **known}, once, several=sites.are_several)
+            if _trains_unread(result, sites):
+                result = what_ifs.applied({**asked, **learned}, once, several=sites.are_several)
             if learned == known:
                 return result
             return what_ifs.applied({**asked, **learned}, once, several=sites.are_several)
@@ -161,6 +163,13 @@ def _traced(request: dict[str, Any], names: Asked) -> dict[str, Any]:
         if found["status"] != "needs_input":
             found = following.told(found, {**request, **learned, **found.pop("way", {})}, once, sites)
         return _with_paths(found)
+
+
+def _trains_unread(result: dict[str, Any], sites: Sites) -> bool:
+    """Whether a cell trains in a way that reading it does not tell, and another one behind it: then both are looked
+    for."""
+    place = result.get("where") if result["status"] == "ok" and not sites.are_several else None
+    return place is not None and sites.seen_in(place["cell"])
 
 
 def _hides_a_training(result: dict[str, Any]) -> bool:

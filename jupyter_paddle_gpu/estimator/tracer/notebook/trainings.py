@@ -66,7 +66,7 @@ class Trainings:
             passage: what stands for it.
             outermost: the statement outside of all functions that holds it.
         """
-        top = None if outermost is None else self.sites.at(outermost.cell, outermost.line)
+        top = None if outermost is None else self.sites.begun(outermost.cell, outermost.line)
         is_known = self.keep(None if passage is None else (passage.cell, passage.line), top)
         is_enough = self._alone and str(len(self._results)) == self.asked
         if outermost is None or is_enough or not self.sites.behind(outermost.cell, outermost.line, is_through=is_known):

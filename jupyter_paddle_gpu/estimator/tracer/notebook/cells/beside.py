@@ -19,6 +19,7 @@ from ...patches.awaited import calling
 from ..processes import forget
 from . import helpers
 from .helpers import Helpers
+from .passing import PASSING, Passing, passing
 
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 """In a path: an environment that lies in the notebook's folder."""
@@ -33,14 +34,16 @@ class Beside:
         names: of the notebook, with what stands for a module that its cells lack.
         begins: gives the names that a namespace of its code begins with.
         known: helpers that its cells import.
+        passing: where several trainings are looked for.
     """
 
     def __init__(
         self, folder: str, written: Mapping[str, str], names: dict[str, Any],
-        begins: Callable[[str], dict[str, Any]], known: Helpers,
+        begins: Callable[[str], dict[str, Any]], known: Helpers, *, passing: Passing | None,
     ) -> None:  # fmt: skip
         self._folder, self._written, self._names = os.path.realpath(folder) + os.sep, written, names
         self._begins, self._helpers = begins, known
+        self._trainings, self._training = passing, frozenset(() if passing is None else passing.files(folder))
         self._passing: set[str] = set()
         """Modules that go with the trace: those that cells have written, and those that were given a stand-in, of which
         the next trace is to be told, too."""
@@ -50,19 +53,33 @@ class Beside:
         if (file := self._written_file(name, path)) is not None:
             self._passing.add(name)
             loader = _Loader(name, file, partial(self._imported, name), self._written[file])
+            loader.passing = self._passed(os.path.realpath(file))
             written = ModuleSpec(name, loader, origin=file)
             written.has_location = True
             return calling(written)
         if name in self._helpers.modules and (helper := self._helper(name)) is not None:
             return helper
-        if path is None and not any(os.path.exists(self._folder + name + end) for end in ("", ".py")):  # noqa: PTH110
+        is_known = name in self._helpers.modules
+        if path is None and not (is_known or any(os.path.exists(self._folder + name + end) for end in ("", ".py"))):  # noqa: PTH110
             return None
         spec: ModuleSpec | None = PathFinder.find_spec(name, path, target)
         origin = os.path.realpath(spec.origin) if spec is not None and spec.origin else ""
-        if spec is None or not origin.startswith(self._folder) or _LIBRARIES in origin or not origin.endswith(".py"):
+        if spec is None or not origin.endswith(".py"):
             return None
-        spec.loader = _Loader(name, origin, partial(self._imported, name))
+        passes = self._passed(origin)
+        is_own = origin.startswith(self._folder) and _LIBRARIES not in origin
+        if not (is_own or (is_known and passes is not None)):
+            return None
+        own = _Loader(name, origin, partial(self._imported, name))
+        own.passing = passes
+        if passes is not None:
+            self._passing.add(name)
+        spec.loader = own
         return calling(spec)
+
+    def _passed(self, file: str) -> Callable[[ast.Module], ast.Module] | None:
+        """What lets trainings of a module be passed by, as those of cells are; None for one that holds none."""
+        return None if self._trainings is None or file not in self._training else self._trainings.of_module
 
     def _written_file(self, name: str, path: Sequence[str] | None) -> str | None:
         """Where a cell has written a module, in one of the folders."""
@@ -106,6 +123,8 @@ class Beside:
 class _Loader(SourceFileLoader):
     helper: tuple[dict[str, Any], Mapping[str, Any]] | None = None
     """Of a helper that goes on without its data: the names that it begins with, and answers."""
+    passing: Callable[[ast.Module], ast.Module] | None = None
+    """Lets trainings of the module be passed by."""
 
     def __init__(self, name: str, path: str, imported: Any, source: str | None = None) -> None:
         super().__init__(name, path)
@@ -116,19 +135,28 @@ class _Loader(SourceFileLoader):
         path = self.get_filename(fullname)
         if self.helper is not None and self._source is not None:
             return helpers.code_of(self._source, path, self.helper[1])
-        return _compiled(self.get_data(path) if self._source is None else self._source, path)
+        source = self.get_data(path) if self._source is None else self._source
+        return _compiled(source, path) if self.passing is None else _code(self.passing(_tree(source, path)), path)
 
     def exec_module(self, module: ModuleType) -> None:
         if self.helper is not None:
             own = {name: value for name, value in self.helper[0].items() if name not in {"__name__", "__file__"}}
             vars(module).update({**own, call_stack.HELPER: True})
-        vars(module)[IMPORTED] = self._imported
+        vars(module).update({IMPORTED: self._imported, PASSING: passing})
         super().exec_module(module)
 
 
 @lru_cache(maxsize=1024)
 def _compiled(source: bytes | str, path: str) -> CodeType:
     """The code of a module, which each run of the program imports anew."""
-    tree = Imports().visit(ast.parse(source, path))
+    return _code(_tree(source, path), path)
+
+
+def _tree(source: bytes | str, path: str) -> ast.Module:
+    tree: ast.Module = Imports().visit(ast.parse(source, path))
+    return tree
+
+
+def _code(tree: ast.Module, path: str) -> CodeType:
     code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
     return code

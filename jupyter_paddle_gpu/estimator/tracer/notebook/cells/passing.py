@@ -8,18 +8,26 @@ from __future__ import annotations
 
 import ast
 import copy
+import os
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from types import CodeType
+from typing import Any, TypeGuard
 
+from ... import call_stack
 from ...session import current
 from ...step.passages import Passage
 from ...step.steps import StepWatch
-from ..sites import Holding, Sites
+from ..sites import STEPS, TRAININGS, Holding, Sites, name_of
 
 PASSING = "__passing__"
 """The name under which the notebook's loops find `passing`."""
+IN_PLACE = "__in_place__"
+"""The name under which `exec` finds what makes code of a text that it is given."""
+MOST_OWN = 40
+"""Modules beside the notebook whose trainings are passed by as those of cells; a repository of more runs as it is."""
 _LOOPS = (ast.For, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Assert)
@@ -32,14 +40,16 @@ class Passed:
 
 
 @contextmanager
-def passing(cell: int, line: int, is_loop: bool, trainings: int) -> Iterator[Passed]:
-    """A loop or a statement of the notebook runs; it ends here where its training is passed by."""
+def passing(cell: int | None, line: int, is_loop: bool, trainings: int) -> Iterator[Passed]:
+    """A loop or a statement of the notebook runs; it ends here where its training is passed by. Of a module (`cell` is
+    None) the place is that of the cell which runs."""
     session, passed = current(), Passed()
     if session is None:
         yield passed
         return
     watch = session.of(StepWatch)
-    passage = watch.enter(Passage(cell, line, is_loop, trainings))
+    place = call_stack.place_of_threads() if cell is None else (cell, line)
+    passage = watch.enter(Passage(*place, is_loop, trainings))
     try:
         yield passed
     except BaseException as problem:
@@ -56,20 +66,41 @@ class Passing(ast.NodeTransformer):
 
     def __init__(self, sites: Sites) -> None:
         self._sites = sites
-        self._cell = 0
+        self._cell: int | None = 0
         self._line: int | None = None
         self._last: ast.stmt | None = None
         """The last statement of the function that is gone through."""
+        self._seen_only = frozenset[int]()
+        """Statements of a cell that was seen to train, where reading it did not tell."""
 
-    def of_cell(self, index: int, line: int | None = None) -> Passing:
+    def of_cell(self, index: int | None, line: int | None = None) -> Passing:
         """For the code of this cell, or of what one of its lines runs."""
         self._cell, self._line = index, line
         return self
 
+    def files(self, folder: str) -> Iterator[str]:
+        """Modules beside the notebook that hold a training, with a link's target in its place."""
+        beside = self._sites.beside if len(self._sites.beside) <= MOST_OWN else {}
+        for path, tree in beside.items():
+            if any(isinstance(one, ast.Call) and name_of(one.func) in STEPS | TRAININGS for one in ast.walk(tree)):
+                yield os.path.realpath(os.path.join(folder, path))  # noqa: PTH118
+
+    def of_module(self, tree: ast.Module) -> ast.Module:
+        """The code of a module that the notebook imports."""
+        module: ast.Module = Passing(self._sites).of_cell(None).visit(tree)
+        return module
+
     def visit(self, node: ast.AST) -> Any:
         """A statement, or what leads to one."""
+        if isinstance(node, ast.Module):
+            is_unread = self._line is None and self._cell in self._sites.seen_only
+            self._seen_only = frozenset(map(id, node.body)) if is_unread else frozenset()
         is_loop = isinstance(node, _LOOPS)
         held = self._sites.held(node) if is_loop or isinstance(node, _SIMPLE) else Holding()
+        if id(node) in self._seen_only and not held.trains and (is_loop or isinstance(node, _SIMPLE)):
+            held = Holding(trainings=1)
+        if self._cell is not None and is_text_run(node) and self._sites.held(node).trains:
+            node.args[0] = ast.copy_location(ast.Call(ast.Name(IN_PLACE, ast.Load()), node.args[:1], []), node)
         then = returned(node, self._last) if isinstance(node, (ast.For, ast.While)) else None
         outer = self._last
         if isinstance(node, _FUNCTIONS):
@@ -87,6 +118,50 @@ class Passing(ast.NodeTransformer):
         passes.optional_vars = ast.Name(name, ast.Store())
         is_so = ast.Attribute(ast.Name(name, ast.Load()), "is_so", ast.Load())
         return [through, ast.copy_location(ast.If(is_so, [then], []), node)]
+
+
+class InPlace:
+    """Code that the program runs in its own process from a file (`runpy`) or a text (`exec`), with its trainings passed
+    by as those of cells are.
+
+    Args:
+        rewritten: the tree of a source, as it is run: (source, file, cell, line).
+        names: that a namespace begins with which code of that cell makes.
+        written: sources that cells have written, by path.
+        beside: those that the notebook runs, by path.
+    """
+
+    def __init__(
+        self,
+        rewritten: Callable[[str, str, int, int], Any],
+        names: Callable[[int], dict[str, Any]],
+        written: Mapping[str, str],
+        beside: Iterable[str],
+    ) -> None:
+        self._rewritten, self._names, self._written, self._beside = rewritten, names, written, beside
+
+    def of_file(self, file: str) -> tuple[CodeType, dict[str, Any]] | None:
+        """The code of a file, and the names that it begins with; None for one of which nothing is known."""
+        source = self._written.get(file)
+        if source is None and not any(file == path or file.endswith(os.sep + path) for path in self._beside):
+            return None
+        cell, line = call_stack.place()
+        names = {name: value for name, value in self._names(cell).items() if name != "__name__"}
+        text = Path(file).read_text(encoding="utf-8", errors="replace") if source is None else source
+        return compile(self._rewritten(text, file, cell, line), file, "exec", dont_inherit=True), names
+
+    def of_text(self, source: Any) -> Any:
+        """The code of a text; what is no text is as it is."""
+        if not isinstance(source, (str, bytes)):
+            return source
+        text, file = source if isinstance(source, str) else source.decode(), "<string>"
+        return compile(self._rewritten(text, file, *call_stack.place()), file, "exec", dont_inherit=True)
+
+
+def is_text_run(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`exec(open("train.py").read())`, also with `globals()`: in the names of whoever calls it."""
+    others = [name_of(one) for one in node.args[1:]] if isinstance(node, ast.Call) else []
+    return isinstance(node, ast.Call) and name_of(node.func) == "exec" and others in ([], ["globals"])
 
 
 def returned(loop: ast.For | ast.While, last: ast.stmt | None = None) -> ast.Return | None:

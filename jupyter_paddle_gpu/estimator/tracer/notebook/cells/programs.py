@@ -20,10 +20,11 @@ from typing import Any
 from ... import call_stack
 from ...patches.processes.started_programs import Started
 from .. import processes
-from ..sites import COMMAND, started
+from ..sites import BY_NAME, COMMAND, name_of, started
 from ..syntax import nodes
 from .beside import Beside
 from .helpers import Helpers
+from .passing import Passing
 
 _NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
 
@@ -38,6 +39,7 @@ class Programs:
             notebook goes on, as behind `!`.
         helpers: that the notebook imports.
         begun: the run, and the processes that it starts.
+        passing: where several trainings are looked for.
     """
 
     def __init__(
@@ -47,9 +49,11 @@ class Programs:
         failed: Callable[[int, int, str, BaseException, bool], None],
         helpers: Helpers,
         begun: processes.Begun,
+        *,
+        passing: Passing | None,
     ) -> None:
         self._execute, self._namespace, self._failed, self._helpers = execute, namespace, failed, helpers
-        self._begun = begun
+        self._begun, self._passing = begun, passing
         self.written: dict[str, str] = {}
         """What cells have written, by path."""
 
@@ -57,7 +61,9 @@ class Programs:
     def installed(self, names: dict[str, Any]) -> Iterator[None]:
         """While a trace runs: modules that cells have written, and those beside the notebook, whose names are `names`,
         are imported."""
-        with Beside(os.getcwd(), self.written, names, self._namespace, self._helpers).installed():  # noqa: PTH109 - the overlay's
+        folder = os.getcwd()  # noqa: PTH109 - the overlay's
+        own = Beside(folder, self.written, names, self._namespace, self._helpers, passing=self._passing)
+        with own.installed():
             yield
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
@@ -247,6 +253,8 @@ def _imports(start: str, names_in: Callable[[str], frozenset[str]], source: str,
         elif isinstance(node, ast.ImportFrom) and node.level:  # `from ..nets import Net`
             above = "../" * (node.level - 1) + (node.module or "").replace(".", "/")
             relative += [above, *(f"{above}/{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Call) and name_of(node.func) in BY_NAME:  # `importlib.import_module("train")`
+            names += [str(one.value) for one in node.args[:1] if isinstance(one, ast.Constant)]
         elif isinstance(node, ast.ImportFrom) and node.module:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
     paths = [name.replace(".", "/") for name in names if name.partition(".")[0] in there] + relative

@@ -44,7 +44,7 @@ from . import absorbing, behind, changing, late_rounds, wanting, within
 from .findings import Findings
 from .helpers import Helpers
 from .loops import ALIKE, LOOP, TURNS, Loops, Turns, alike, loop
-from .passing import PASSING, Passing, passing
+from .passing import IN_PLACE, PASSING, InPlace, Passing, passing
 from .programs import Programs
 from .shell import Shell, Statements, ignore
 from .surmises import Surmises
@@ -114,9 +114,12 @@ class CellRun:
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
         self.found.looked_up = self._asked.variables
         self.begun = Begun(self.found.sources)
-        self._programs = Programs(self._run_script, self._names, self._program_failed, helpers, self.begun)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
+        self._programs = Programs(
+            self._run_script, self._names, self._program_failed, helpers, self.begun, passing=self._passing
+        )
+        self._in_place = InPlace(self._rewritten, self._names_in_place, self._programs.written, self.sites.beside)
         self.finished = False
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
@@ -153,7 +156,7 @@ class CellRun:
             missed=self.found.missed,
             is_lazy=self._absorbs_within, follows=self._follows, is_published=self.found.is_published,
         ))  # fmt: skip
-        session.put(StartedPrograms(self._started))
+        session.put(StartedPrograms(self._started, None if self._passing is None else self._in_place.of_file))
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
@@ -252,7 +255,8 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        found = {ALIKE: alike, LOOP: loop, TURNS: Turns, EVERY: every, PASSING: passing, **conversions.NAMES}
+        here = {PASSING: passing, IN_PLACE: self._in_place.of_text}
+        found = {ALIKE: alike, LOOP: loop, TURNS: Turns, EVERY: every, **here, **conversions.NAMES}
         data = {
             late_rounds.LATE: late_rounds.late,
             late_rounds.COUNT: late_rounds.count,
@@ -264,6 +268,9 @@ class CellRun:
             within.ABSORBS: self._absorbs,
         }
         return {"__name__": "__main__", **self._plain, **own, **found, **data}
+
+    def _names_in_place(self, cell: int) -> dict[str, Any]:
+        return {**self._names(), absent_modules.IMPORTED: functools.partial(self._absent.imported, cell)}
 
     def _run_script(self, source: str, file: str, namespace: dict[str, Any], cell: int, line: int) -> None:
         namespace[absent_modules.IMPORTED] = functools.partial(self._absent.imported, cell)

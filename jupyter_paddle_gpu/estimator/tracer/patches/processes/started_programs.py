@@ -12,6 +12,7 @@ import importlib.util
 import io
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import threading
@@ -49,10 +50,16 @@ class StartedPrograms:
 
     Args:
         run: runs a script and gives its exit status; None where nothing is run, as with live objects.
+        in_place: gives what stands for the code of a file that runs in the program's own process, and the names that it
+            begins with; None for one that runs as it is.
     """
 
-    def __init__(self, run: Callable[[Started], int] | None = None) -> None:
-        self._run = run
+    def __init__(
+        self,
+        run: Callable[[Started], int] | None = None,
+        in_place: Callable[[str], tuple[Any, Any] | None] | None = None,
+    ) -> None:
+        self._run, self.in_place = run, in_place
 
     def status(self, command: Any, options: Mapping[str, Any]) -> int | None:
         """The exit status of a command that runs a script of Python; None for every other one."""
@@ -197,10 +204,22 @@ def _system(session: Session, original: Callable[..., Any], command: Any) -> Any
     return original(command) if status is None else status << 8
 
 
+def _run_code(session: Session, original: Callable[..., Any], code: Any, names: dict[str, Any], *given: Any,
+              **options: Any) -> Any:  # fmt: skip
+    """`runpy.run_path(...)` and `run_module(...)`, which both come to this."""
+    in_place = session.of(StartedPrograms).in_place
+    found = None if in_place is None else in_place(code.co_filename)
+    if found is None:
+        return original(code, names, *given, **options)
+    names.update(found[1])
+    return original(found[0], names, *given, **options)
+
+
 def patches() -> Iterator[Patch]:
     """How programs are started."""
     yield Patch(subprocess.Popen, "__init__", _start)
     yield Patch(os, "system", _system)
+    yield Patch(runpy, "_run_code", _run_code)
     for name in ("create_subprocess_exec", "create_subprocess_shell"):
         yield Patch(asyncio, name, _start_awaited)
         yield Patch(asyncio.subprocess, name, _start_awaited)

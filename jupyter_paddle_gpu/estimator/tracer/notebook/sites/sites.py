@@ -8,13 +8,27 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .dead import decided
-from .syntax import children, nodes, parsed
+from ..dead import decided
+from ..syntax import children, nodes, parsed
+from .words import (
+    BY_NAME,
+    FITS,
+    IN_PLACE,
+    LOOKED_UP,
+    STARTERS,
+    feeds,
+    is_for_scripts,
+    name_of,
+    names_of,
+    of_scikit_learn,
+    scripts_in,
+    takes,
+    texts,
+)
 
 STEPS = frozenset(("backward", "minimize", "train_batch"))
 """Calls that are a part of one step: trainings where a loop repeats them."""
@@ -28,19 +42,13 @@ OPTIMIZERS = frozenset(
 )
 COMMAND = "__command__"
 """The name under which cells call what their commands do; `estimator.sources.commands` writes such calls."""
-STARTERS = frozenset(
-    (
-        *("system", "getoutput", "getstatusoutput", "run", "Popen", "call", "check_call", "check_output"),
-        *("create_subprocess_exec", "create_subprocess_shell"),
-    )
-)
-"""Calls by which Python starts a program."""
 SEVERAL = 2
 """What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
 """Calls that call a function which they are given, commonly several times."""
+_IMPORTS = (ast.Import, ast.ImportFrom)
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -94,6 +102,7 @@ class Sites:
         self._methods: set[str] = set()
         self._lines: dict[str, list[str]] = {}
         """Scripts that stand in lines of a shell, or in lists of words, by the name that holds them."""
+        self._properties: set[str] = set()
         self._known: dict[str, Holding] = {}
         self._names: dict[str, list[ast.AST | str]] = {}
         """Functions, by name or as what they give, that a name may stand for."""
@@ -105,8 +114,10 @@ class Sites:
             for node in nodes(source):
                 if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                     self._functions.setdefault(node.name, []).append(node)
+                    if any(name_of(one).endswith("property") for one in node.decorator_list):
+                        self._properties.add(node.name)
                 elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                    self._lines[node.targets[0].id] = _scripts_in(node.value)
+                    self._lines[node.targets[0].id] = scripts_in(node.value)
                 elif isinstance(node, ast.ClassDef):
                     methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
                     self._methods |= {one.name for one in methods}
@@ -115,12 +126,23 @@ class Sites:
                     if calls := [one for one in methods if one.name == "__call__"]:
                         self._functions[f"{node.name}.__call__"] = list(calls)
         everything = [node for source in sources for node in nodes(source)]
+        self._texts = {one.value for one in everything if isinstance(one, ast.Constant) and isinstance(one.value, str)}
         self._called_nodes = {id(node.func) for node in everything if isinstance(node, ast.Call)}
         self._bind(everything)
-        self._fitted = frozenset(name for source in sources if _FITS in source for name in _of_scikit_learn(source))
+        self._fitted = frozenset(name for source in sources if FITS in source for name in of_scikit_learn(source))
         self.all: list[Site] = []
+        self.seen_only: set[int] = set()
+        """Cells that were seen to train, where reading them did not tell."""
+        self._ends = {cell: max((node.end_lineno or 1 for node in tree.body), default=1) for cell, tree in trees}
+        imported: set[str] = set()
         for cell, node in ((cell, node) for cell, tree in trees for node in tree.body):
-            if count := self.held(node).trainings:
+            if isinstance(node, _IMPORTS):  # which run a module once
+                files = set(self._modules_of(node)) - imported
+                imported |= files
+                count = min(sum(self._of_module(file).trainings for file in files), SEVERAL)
+            else:
+                count = self.held(node).trainings
+            if count:
                 begin, end = node.lineno, node.end_lineno or node.lineno
                 if self.all and (self.all[-1].cell, self.all[-1].end) == (cell, begin):  # `train(8); train(256)`
                     begin, count = self.all[-1].line, self.all.pop().trainings + count
@@ -131,9 +153,22 @@ class Sites:
         """Whether the notebook may hold more than one training."""
         return sum(site.trainings for site in self.all) >= SEVERAL
 
+    def seen_in(self, cell: int) -> bool:
+        """A cell was seen to train. Whether that is news, and another one trains behind it: then there are several."""
+        if cell in {site.cell for site in self.all} or all(site.cell < cell for site in self.all):
+            return False
+        self.seen_only.add(cell)
+        self.all = sorted([*self.all, Site(cell, 1, self._ends.get(cell, 1), 1)], key=lambda one: (one.cell, one.line))
+        return True
+
     def at(self, cell: int, line: int) -> Site | None:
         """The site to which a line belongs."""
         return next((site for site in self.all if site.cell == cell and site.line <= line <= site.end), None)
+
+    def begun(self, cell: int, line: int) -> Site | None:
+        """The same, else the last one of the cell before it, whose thread goes on."""
+        before = [site for site in self.all if site.cell == cell and site.line <= line]
+        return self.at(cell, line) or (before[-1] if before else None)
 
     def behind(self, cell: int, line: int, *, is_through: bool = False) -> bool:
         """Whether there is another site behind a line, or, unless that is known to be through, more than one training
@@ -147,6 +182,8 @@ class Sites:
         """What a statement holds; what it defines is looked at where it is called."""
         if isinstance(node, _SEPARATE):
             return Holding()
+        if isinstance(node, _IMPORTS):
+            return self._each_module(self._modules_of(node))
         if isinstance(node, _LOOPS):
             body = self._each(node.body).repeated()
             began = self.held(node.test if isinstance(node, ast.While) else node.iter)
@@ -158,6 +195,8 @@ class Sites:
             arms = (node.test, *(node.body if way is not False else ()), *(node.orelse if way is not True else ()))
             return self._each(arms)
         found = self._called(node) | self._given(node) if isinstance(node, ast.Call) else Holding()
+        if isinstance(node, ast.Attribute) and node.attr in self._properties:
+            found = self._of_function(node.attr)
         return found | self._each(children(node))
 
     def _bind(self, everything: Iterable[ast.AST]) -> None:
@@ -188,7 +227,15 @@ class Sites:
     def _meant(self, called: ast.AST) -> list[ast.AST | str]:
         if isinstance(called, ast.Name):
             return self._names.get(called.id, [])
+        if name_of(called if isinstance(called, ast.Call) else getattr(called, "value", called)) in LOOKED_UP:
+            return self._by_text(called)
         return self._handed(called) if isinstance(called, (ast.Subscript, ast.Call)) else []
+
+    def _by_text(self, called: ast.AST) -> list[ast.AST | str]:
+        """Functions that `getattr(lib, name)` and `globals()[name]` may give: the one whose name stands there, else all
+        whose names stand anywhere as a text."""
+        own = {one.value for one in ast.walk(called) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+        return [name for name in self._functions if name in (own or self._texts)]
 
     def _most_of(self, meant: Iterable[ast.AST | str]) -> Holding:
         found = Holding()
@@ -205,15 +252,27 @@ class Sites:
 
     def _given(self, call: ast.Call) -> Holding:
         """What is held by functions that a call is given to call: `map(lambda width: train(width), widths)`."""
-        if name_of(call.func) not in _EACH:
-            return Holding()
         found = Holding()
-        for one in call.args:
+        for one in self._called_by(call):
             if isinstance(one, ast.Lambda):
                 found |= self.held(one.body)
-            elif isinstance(one, ast.Name) and one.id in self._functions:
-                found |= self._of_function(one.id)
-        return found.repeated()
+            elif isinstance(one, (ast.Name, ast.Attribute)) and name_of(one) in self._functions:
+                found |= self._of_function(name_of(one))
+        return found.repeated() if name_of(call.func) in _EACH else found
+
+    def _called_by(self, call: ast.Call) -> Iterator[ast.expr]:
+        """What a call is given that is called there: `Thread(target=train)`, `timed(train)` of a function of the code's
+        own that calls what it is given."""
+        name = name_of(call.func)
+        if name in _EACH:
+            yield from call.args
+        yield from (one.value for one in call.keywords if one.arg == "target")
+        for function in self._functions.get(name, ()):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                called = {name_of(one.func) for one in ast.walk(function) if isinstance(one, ast.Call)}
+                own = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+                given = [*zip(own, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+                yield from (value for argument, value in given if argument in called)
 
     def is_idle(self, name: str) -> bool:
         """Whether a function of the code's own holds no part of a training."""
@@ -227,20 +286,29 @@ class Sites:
 
     def _called(self, call: ast.Call) -> Holding:
         name = name_of(call.func)
-        if name in STEPS or (name == "run" and _feeds(call)):
+        if name in STEPS or (name == "run" and feeds(call)):
             return Holding(steps=True)
-        if name in OPTIMIZERS or (name in TRAININGS and not self._fitted.isdisjoint(_names_of(call.func)[1:])):
+        if name in OPTIMIZERS or (name in TRAININGS and not self._fitted.isdisjoint(names_of(call.func)[1:])):
             return Holding(makes=name in OPTIMIZERS)
         if name not in self._functions and (meant := self._meant(call.func)):
             return self._most_of(meant)
-        if name == COMMAND or (name in STARTERS and self._scripts_of(call)):
-            return self._of_command(call.args) if name == COMMAND else self._each_of(self._scripts_of(call))
-        own = name in self._functions and any(_takes(one, call) for one in self._functions[name])
+        if name == COMMAND or (name in STARTERS and self._scripts_of(call)) or name in IN_PLACE | BY_NAME:
+            return self._run(call, name)
+        own = name in self._functions and any(takes(one, call) for one in self._functions[name])
         if own and not (self._is_paddles(call) and name not in self._methods):
             return self._of_function(name)
         found = Holding(trainings=int(self._is_paddles(call)))
         # `def fit(model): model.fit(data)`: what has the name of the code's own function need not be that one.
         return _most(found, self._of_function(name)) if own else found
+
+    def _run(self, call: ast.Call, name: str) -> Holding:
+        """What a call runs that stands in a file."""
+        if name == COMMAND:
+            return self._of_command(call.args)
+        if name in BY_NAME:
+            files = self._files_of(texts(call))
+            return self._each_of(files) if name == "run_module" else self._each_module(files)
+        return self._each_of(scripts_in(call) if name in IN_PLACE else self._scripts_of(call))
 
     @staticmethod
     def _is_paddles(call: ast.Call) -> bool:
@@ -260,7 +328,7 @@ class Sites:
     def _scripts_of(self, call: ast.Call) -> list[str]:
         names = (one.id for given in call.args for one in ast.walk(given) if isinstance(one, ast.Name))
         named = [self._lines[name] for name in names if name in self._lines]
-        return [*_scripts_in(call), *(script for scripts in named for script in scripts)]
+        return [*scripts_in(call), *(script for scripts in named for script in scripts)]
 
     def _each_of(self, scripts: Iterable[str]) -> Holding:
         found = Holding()
@@ -280,6 +348,33 @@ class Sites:
                 return self._known[key]
         return Holding()
 
+    def _modules_of(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """The files beside the notebook that an import runs."""
+        if isinstance(node, ast.Import):
+            return self._files_of(alias.name for alias in node.names)
+        module = node.module or ""
+        return self._files_of([module, *(f"{module}.{alias.name}".lstrip(".") for alias in node.names)])
+
+    def _files_of(self, modules: Iterable[str]) -> list[str]:
+        paths = [name.replace(".", "/") + end for name in modules if name for end in (".py", "/__init__.py")]
+        return [known for known in self.beside for path in paths if known == path or known.endswith("/" + path)]
+
+    def _each_module(self, files: Iterable[str]) -> Holding:
+        found = Holding()
+        for file in files:
+            found |= self._of_module(file)
+        return found
+
+    def _of_module(self, file: str) -> Holding:
+        """What a module does as it is imported."""
+        key = f"module {file}"
+        if key not in self._known:
+            self._known[key] = Holding()  # modules that import each other
+            body = (one for one in self.beside[file].body if not is_for_scripts(one))
+            found = self._each(body)
+            self._known[key] = Holding(False, found.trainings, found.makes)
+        return self._known[key]
+
     def _of_function(self, name: str) -> Holding:
         if name not in self._known:
             self._known[name] = Holding()  # a function that calls itself adds nothing
@@ -294,85 +389,3 @@ class Sites:
 def _most(one: Holding, other: Holding) -> Holding:
     """What a call holds that is of one of two."""
     return Holding(one.steps or other.steps, max(one.trainings, other.trainings), one.makes or other.makes)
-
-
-def started(source: str) -> list[str]:
-    """Where the scripts may lie that code starts by a call of Python's: all that it names, where it starts anything, in
-    each folder that it goes to."""
-    calls = [node for node in nodes(source) if isinstance(node, ast.Call) and name_of(node.func) in STARTERS]
-    if not calls:
-        return []
-    told = [word.value for call in calls for word in call.keywords if word.arg == "cwd"]
-    folders = [one.value for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-    tree = parsed(source)
-    folders += [folder for text in _texts(tree) for folder in _GOES.findall(text)]
-    return [os.path.join(folder, script) for script in _scripts_in(tree) for folder in ("", *folders)]  # noqa: PTH118
-
-
-_GOES = re.compile(r"\bcd\s+([^\s;&|]+)")
-
-
-def _scripts_in(node: ast.AST) -> list[str]:
-    words = (word.strip("'\"") for text in _texts(node) if ".py" in text for word in text.split())
-    return [word for word in words if word.endswith(".py")]
-
-
-def _texts(node: ast.AST) -> Iterator[str]:
-    return (one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str))
-
-
-_FITS = "sklearn"
-"""The package whose things are fitted too, and train no model of Paddle's: a scaler, an encoder."""
-
-
-def _of_scikit_learn(source: str) -> Iterator[str]:
-    """Names under which a source has scikit-learn's classes and modules, and what it made of them."""
-    found: set[str] = set()
-    for node in nodes(source):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == _FITS:
-            found |= {one.asname or one.name for one in node.names}
-        elif isinstance(node, ast.Import):
-            found |= {one.asname or _FITS for one in node.names if one.name.partition(".")[0] == _FITS}
-    yield from found
-    for node in nodes(source):
-        made = node.value.func if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) else None
-        if made is not None and isinstance(node, ast.Assign) and not found.isdisjoint(_names_of(made)):
-            yield from filter(None, map(name_of, node.targets))
-
-
-def _names_of(node: ast.expr) -> list[str]:
-    """The parts of a dotted name: `preprocessing` and `StandardScaler` of `preprocessing.StandardScaler()`."""
-    found = [name_of(node)]
-    while isinstance(node, (ast.Attribute, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-        found.append(name_of(node))
-    return found
-
-
-_EVALUATES = re.compile("test|infer|eval|valid", re.IGNORECASE)
-"""Names of programs that train nothing."""
-
-
-def _feeds(call: ast.Call) -> bool:
-    """Whether an executor runs a step of a static graph: `exe.run(main, feed={...}, fetch_list=[loss])`."""
-    is_fed = any(one.arg == "feed" for one in call.keywords)
-    programs = [*call.args[:1], *(one.value for one in call.keywords if one.arg == "program")]
-    return is_fed and not any(_EVALUATES.search(ast.unparse(one)) for one in programs)
-
-
-def _takes(function: ast.AST, call: ast.Call) -> bool:
-    """Whether a call may be of a function: `net.train()` sets a mode where `train(net, loader)` wants arguments."""
-    if call.args or call.keywords or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return True
-    own = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
-    needed = len(own) - len(function.args.defaults) - (own[:1] in (["self"], ["cls"]))
-    return needed <= 0
-
-
-def name_of(node: ast.AST) -> str:
-    """The last part of a name: `step` of `self.optimizer.step`; of a call that of what is called."""
-    if isinstance(node, ast.Call):
-        return name_of(node.func)
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
