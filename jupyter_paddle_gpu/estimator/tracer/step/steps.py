@@ -266,9 +266,9 @@ class StepWatch:
         self.window = self.kept.settle(window, self._ends, period) or self.window
         if self.window is None:
             return
-        if self.rounds > 1 and self.leaves_epoch:
-            seen = filter(None, (self._best, self.window, self.sizes.largest))
-            self._best = self.window = max(seen, key=self.kept.size)
+        if self.leaves_epoch and (window is None or self.rounds > 1):  # it may be left before its sizes come again
+            self.window = max(filter(None, (self._best, self.window, self.sizes.largest)), key=self.kept.size)
+            self._best = self.window if self.rounds > 1 else None
         if self._passed >= self.rounds:
             self._seen()
         else:

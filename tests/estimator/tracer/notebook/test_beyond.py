@@ -102,6 +102,22 @@ for turn in range(3):
     surest = found.max(axis=1).argsort(descending=True)[:50]
     X, Y = paddle.concat([X, pool[surest]]), paddle.concat([Y, found[surest].argmax(1)])
 """,
+    "other data in each round": """
+sets = {"a": [(paddle.rand([32, 64]), paddle.randint(0, 10, [32])) for _ in range(4)],
+        "b": [(paddle.rand([96, 64]), paddle.randint(0, 10, [96])) for _ in range(4)]}
+for epoch in range(3):
+    for name, batches in sets.items():
+        for x, y in batches:
+            step(x, y)
+""",
+    "another training in each epoch": """
+def epoch(size):
+    for _ in range(4):
+        step(paddle.rand([size, 64]), paddle.randint(0, 10, [size]))
+for number in range(3):
+    epoch(32)
+    epoch(96)
+""",
     "growing batches": """
 size = 8
 for stage in range(4):

@@ -39,6 +39,7 @@ SOURCES = {
     "best parameters": SCRIPT.format(**PLAIN, behind="    best = copy.deepcopy(net.state_dict())"),
     "averaged parameters": SCRIPT.format(**{**PLAIN, "kind": "SGD"}, behind=AVERAGED),
     "growing batches": SCRIPT.format(**{**SIZES, "rounds": "(16, 32, 64, 128)"}),
+    "two sizes of batches": SCRIPT.format(**{**SIZES, "rounds": "(16, 64)"}),
     "shrinking batches": SCRIPT.format(**{**SIZES, "rounds": "[128, 32, 64]"}),
 }
 ASKED = {name: {"steps": 16} for name in SOURCES}

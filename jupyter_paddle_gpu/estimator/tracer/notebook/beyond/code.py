@@ -29,18 +29,35 @@ _LITTLE = frozenset(
 
 
 def is_any(sources: Iterable[str], sites: Sites) -> bool:
-    """Whether a loop has anything beside a training that it repeats, a training something that it does only every so
-    many steps, or `fit` data to evaluate with."""
+    """Whether a loop has anything beside a training that it repeats (another one too, or other data in each round), a
+    training something that it does only every so many steps, or `fit` data to evaluate with."""
     everything = [node for source in sources for node in nodes(source)]
     if any(isinstance(node, ast.Call) and _evaluates(node) for node in everything):
         return True
     loops = [node for node in everything if isinstance(node, _LOOPS) and sites.held(node).trains]
     for loop in loops:
         inner = [one for one in loop.body if _is_round(one, sites)]
+        if len(inner) > 1 or (inner and _goes_through_things(loop, everything)):
+            return True
         if inner and any(_does(one) for one in loop.body if one not in inner):
             return True
     counted = (node for node in everything if isinstance(node, ast.If) and _is_counted(node))
     return bool(loops) and any(_does(one) for node in counted for one in node.body)
+
+
+_LITERALS = (ast.List, ast.Tuple, ast.Dict, ast.Set)
+
+
+def _goes_through_things(loop: ast.AST, everything: Iterable[ast.AST]) -> bool:
+    """Whether a loop goes through things that may differ (`for size in (16, 24):`, `for name, data in sets.items():`),
+    not through numbers of rounds."""
+    through = getattr(loop, "iter", None)
+    if isinstance(through, ast.Name):
+        bound = (one for one in everything if isinstance(one, ast.Assign))
+        return any(isinstance(one.value, _LITERALS) for one in bound if _root(one.targets[0]) == through.id)
+    return isinstance(through, _LITERALS) or (
+        isinstance(through, ast.Call) and getattr(through.func, "attr", "") in {"items", "values"}
+    )
 
 
 def comes_behind(cells: Iterable[tuple[int, str]], sites: Sites) -> bool:
