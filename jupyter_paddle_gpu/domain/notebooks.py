@@ -117,14 +117,15 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
             launcher), `cell` (the lines of `%%python`, in a process of their own), `run` (in the notebook's own
-            process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
-        path: as written, relative to where the notebook is then.
+            process, as `%run`), `write` (`%%writefile`), `folder` (`cd`), `variable` (`%env`).
+        path: as written, relative to where the notebook is then; the name of a variable.
         folder: where that one command runs instead (`!cd folder && python …`).
-        text: what is written; `appends` to what there is.
+        text: what is written; `appends` to what there is. The value of a variable.
         ends: whether the cell ends with an error where the command does, as a cell of the shell by its last one.
+        environment: variables that it is given (`BATCH=8 python train.py`), names and values.
     """
 
-    kind: Literal["python", "module", "launch", "cell", "run", "write", "folder"]
+    kind: Literal["python", "module", "launch", "cell", "run", "write", "folder", "variable"]
     cell: int
     line: int
     path: str
@@ -133,6 +134,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     appends: bool = False
     ends: bool = False
+    environment: tuple[tuple[str, str], ...] = ()
 
 
 class Printed(msgspec.Struct, frozen=True, kw_only=True):

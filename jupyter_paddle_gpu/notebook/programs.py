@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -24,6 +25,8 @@ PYTHON_CELLS = frozenset({"python", "python3"})
 MAX_FILES, MAX_CHARACTERS = 40, 400_000
 """Files beside the notebook that are read, and characters of all of them."""
 NOTEBOOK = ".ipynb"
+_EXPRESSION = re.compile(r"(?<!\$)\{[\w\s.+*/%()\[\]-]+\}")
+"""`{width * 2}`, which is one word."""
 _FILE_MAGICS = frozenset({"writefile", "file"})
 
 
@@ -58,19 +61,19 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Ite
         text = "\n" * magic.line + magic.text.partition("\n")[2] + "\n"
         yield Command(kind="cell", cell=index, line=magic.line, path=f"cell-{index + 1}.py", text=text)
     elif name in SHELLS:
-        flow = Flow()
-        head, *lines = magic.text.split("\n")
-        ends = deciding(lines) if head.split() == [f"%%{name}"] else frozenset()  # an option may let it fail
-        for offset, line in enumerate(lines):
-            for one in shell.commands(line, index, magic.line + offset + 1, flow):
-                yield msgspec.structs.replace(one, ends=True) if offset in ends and one.kind != "folder" else one
+        yield from _of_shell(magic, index, shell)
     elif magic.text.startswith("!"):
-        yield from shell.commands(magic.text.lstrip("!"), index, magic.line, is_alone=True)
+        text = _EXPRESSION.sub(lambda found: found[0].replace(" ", ""), magic.text.lstrip("!"))
+        yield from shell.commands(text, index, magic.line, is_alone=True)
     elif magic.text.startswith("%"):
         words = words_of(magic.text[1:])
         if words[:1] == ["cd"] and len(words) == 2:
             shell.goes(words[1])
             yield Command(kind="folder", cell=index, line=magic.line, path=words[1])
+        elif words[:1] in (["env"], ["set_env"]):
+            name, _, value = " ".join(words[1:]).replace("=", " ", 1).partition(" ")
+            if value:  # else it only tells it
+                yield Command(kind="variable", cell=index, line=magic.line, path=name, text=value)
         elif words[:1] == ["run"]:
             if len(words) > 1 and (folder / f"{words[1]}.py").is_file():  # `%run helpers`
                 words[1] += ".py"
@@ -79,6 +82,21 @@ def _of_magic(cell: ParsedCell, magic: Magic, folder: Path, shell: Shell) -> Ite
                 path, arguments = words[at], tuple(words[at + 1 :])
                 text = _code_of(folder / path) if path.endswith(NOTEBOOK) else ""
                 yield Command(kind="run", cell=index, line=magic.line, path=path, arguments=arguments, text=text)
+
+
+def _of_shell(magic: Magic, index: int, shell: Shell) -> Iterator[Command]:
+    """The lines of `%%bash`, which one shell runs."""
+    flow, began = Flow(), shell.here
+    head, *lines = magic.text.split("\n")
+    is_plain = head.split() in [[f"%%{name}"] for name in SHELLS]  # an option may let it fail
+    ends = deciding(lines) if is_plain else frozenset()
+    for offset, line in enumerate(lines):
+        for one in shell.commands(line, index, magic.line + offset + 1, flow):
+            yield msgspec.structs.replace(one, ends=True) if offset in ends and one.kind != "folder" else one
+    back = os.path.relpath(began, shell.here)
+    if back != ".":  # that shell is over, and the notebook is where it was
+        shell.goes(back)
+        yield Command(kind="folder", cell=index, line=magic.line + len(lines), path=back)
 
 
 def _code_of(path: Path) -> str:
@@ -95,7 +113,7 @@ def _code_of(path: Path) -> str:
 def absent_scripts(commands: Sequence[Command], folder: Path) -> list[Command]:
     """Scripts that commands run and that are neither in the folder nor written by a cell."""
     here, written, absent = "", set[str](), list[Command]()
-    for one in commands:
+    for one in (one for one in commands if one.kind != "variable"):
         place = os.path.normpath(os.path.join(here, one.folder, one.path))  # noqa: PTH118 - keeps no `..`
         if one.kind == "folder":
             here = place
@@ -136,7 +154,7 @@ class Beside:
         self._notebooks: dict[str, str] = {}
         self._run: list[tuple[str, int, int]] = []
         here = ""
-        for one in self._commands:
+        for one in (one for one in self._commands if one.kind != "variable"):
             place = os.path.normpath(os.path.join(here, one.folder, one.path))  # noqa: PTH118 - keeps no `..`
             if one.kind == "folder":
                 here = place

@@ -52,6 +52,8 @@ _MAY_FAIL = re.compile(r"\||;|(?<!&)&(?![&>\d])")
 """What lets a line end well though one of its programs does not: `a | b`, `a || b`, `a; b`, `a &`."""
 _SETS = re.compile(r"set\s+-\w*e")
 
+SHELL_WORDS = 2
+"""Words before a command's text in `bash -c "python train.py"`."""
 Kind = Literal["python", "launch", "module"]
 
 
@@ -65,7 +67,24 @@ class Flow:
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         self._arguments = shlex.join(arguments)
         self._values = {str(number): one for number, one in enumerate(arguments, 1)}
+        self._exported: set[str] = set()
         self._loops: list[list[dict[str, str]]] = []
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What it gives to all that it starts."""
+        return {name: self._values[name] for name in sorted(self._exported) if name in self._values}
+
+    def _assigns(self, words: list[str]) -> bool:
+        """Whether a command does nothing but set variables: `A=1 B=2`, `export A=1`."""
+        is_for_all = words[:1] == ["export"]
+        if not words or not (is_for_all or all(map(_ASSIGNMENT.match, words))):
+            return False
+        self._exported |= {one.partition("=")[0] for one in words[1:] if is_for_all}
+        for one in filter(_ASSIGNMENT.match, words):
+            name, _, value = _filled(one, self._values).partition("=")
+            self._values[name] = value if len(value) <= makefiles.LONG else ""
+        return True
 
     def texts(self, part: str) -> list[str]:
         """What a command comes to, once for each round of the loops that it stands in; nothing for what steers them."""
@@ -85,9 +104,7 @@ class Flow:
             case ["done", *_]:
                 del self._loops[-1:]
                 return []
-            case [assigned] | ["export", assigned] if _ASSIGNMENT.match(assigned):
-                name, _, value = _filled(assigned, self._values).partition("=")
-                self._values[name] = value if len(value) <= makefiles.LONG else ""
+            case [*words] if self._assigns(words):
                 return []
         rounds = itertools.islice(itertools.product(*self._loops), MAX_ROUNDS)
         known = ({name: value for one in each for name, value in one.items()} for each in rounds)
@@ -114,11 +131,11 @@ class Shell:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._here = folder
+        self.here = folder
 
     def goes(self, folder: str) -> None:
         """The notebook goes to a folder."""
-        self._here /= folder
+        self.here /= folder
 
     def commands(
         self, text: str, cell: int, line: int, flow: Flow | None = None, *, is_alone: bool = False
@@ -140,24 +157,31 @@ class Shell:
                 yield msgspec.structs.replace(one, folder="" if inside == "." else inside)
             else:
                 yield one
-        self._here /= gone
+        self.here /= gone
 
     def _commands(  # noqa: PLR0917
         self, text: str, cell: int, line: int, inside: str, depth: int, flow: Flow
     ) -> Iterator[Command]:
         """Those of a line in a folder; `depth`: how many scripts of the shell it stands in."""
         for part in (each for one in _CUT.split(text) for each in flow.texts(one)):
-            words = _unwrapped(words_of(part))
+            given = words_of(part)
+            words = _unwrapped(given)
+            environment = (*flow.environment.items(), *_assigned(given[: len(given) - len(words)]))
             if words[:1] == ["cd"] and len(words) == 2:
                 inside = str(Path(inside) / words[1])
                 yield Command(kind="folder", cell=cell, line=line, path=words[1])
             elif (script := _script_of_a_shell(words)) is not None:
-                yield from self._of_script(script[0], Flow(script[1:]), inside, cell, line, depth + 1)
+                begun = self._of_script(script[0], Flow(script[1:]), inside, cell, line, depth + 1)
+                yield from (msgspec.structs.replace(one, environment=environment + one.environment) for one in begun)
+            elif words[1:2] == ["-c"] and len(words) > SHELL_WORDS and _SHELL.match(words[0]) and depth < MAX_DEPTH:
+                own = self._commands(words[2], cell, line, inside, depth + 1, Flow(words[3:]))
+                yield from (one for one in own if one.kind != "folder")
             elif words[:1] == ["make"]:
                 yield from self._made(words[1:], inside, cell, line, depth + 1)
             elif (found := self._program(words, inside)) is not None:
                 kind, path, arguments = found
-                yield Command(kind=kind, cell=cell, line=line, path=path, arguments=tuple(arguments), folder=inside)
+                told = Command(kind=kind, cell=cell, line=line, path=path, arguments=tuple(arguments), folder=inside)
+                yield msgspec.structs.replace(told, environment=environment)
 
     def _made(self, words: list[str], inside: str, cell: int, line: int, depth: int) -> Iterator[Command]:
         """What `make` runs: each line in a shell of its own."""
@@ -181,7 +205,7 @@ class Shell:
                     yield one
 
     def _lines(self, path: Path) -> list[str]:
-        place = self._here / path
+        place = self.here / path
         with contextlib.suppress(OSError, ValueError):
             if place.is_file() and place.stat().st_size <= MAX_BYTES:
                 text = place.read_text(encoding="utf-8", errors="replace")
@@ -212,7 +236,7 @@ class Shell:
         path = name.replace(".", "/")
         for end in (".py", "/__main__.py"):
             with contextlib.suppress(OSError, ValueError):
-                if (self._here / folder / (path + end)).is_file():
+                if (self.here / folder / (path + end)).is_file():
                     return "module", path + end, arguments
         return None
 
@@ -274,6 +298,13 @@ def is_python(magic: str) -> bool:
     """Whether `%%script` hands its cell to Python."""
     words = [word for word in words_of(magic.partition("\n")[0])[1:] if not word.startswith("-")]
     return bool(words) and _PYTHON.match(words[0]) is not None
+
+
+def _assigned(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The variables of `BATCH=8 python train.py`, by name and value."""
+    for word in filter(_ASSIGNMENT.match, words):
+        name, _, value = word.partition("=")
+        yield name, value
 
 
 def _unwrapped(words: list[str]) -> list[str]:

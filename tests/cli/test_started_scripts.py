@@ -34,7 +34,16 @@ for step in range(5):
     optimizer.step()
     optimizer.clear_grad()
 """
+SHORT = WRITTEN.replace('"--batch-size", ', '"-b", "--batch-size", ')
 CASES = {
+    "one letter": (
+        [SHORT, "!python train.py -b 32 --rate 32"],
+        ("!python train.py -b 32 --rate 32", "!python train.py -b 16 --rate 32"),
+    ),
+    "one letter in a shell": (
+        ["%%bash\nmkdir -p sub", SHORT.replace("train.py", "sub/train.py"), "%%bash\ncd sub\npython train.py -b32"],
+        ("python train.py -b32", "python train.py -b16"),
+    ),
     "line": (
         [WRITTEN, "!python train.py --batch-size 32 --rate 32"],
         ("!python train.py --batch-size 32 --rate 32", "!python train.py --batch-size 16 --rate 32"),

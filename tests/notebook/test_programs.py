@@ -38,8 +38,24 @@ for x in loader:
         ("%run train.py 3", [("run", "train.py", ("3",), "")]),
         ("get_ipython().run_line_magic('run', 'train.py 3')", [("run", "train.py", ("3",), "")]),
         ("%cd repo\n!python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
-        ("%%bash\ncd repo\npython train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
-        ("%%bash\ncd repo && python train.py", [("folder", "repo", (), ""), ("python", "train.py", (), "")]),
+        (
+            "%%bash\ncd repo\npython train.py",
+            [("folder", "repo", (), ""), ("python", "train.py", (), ""), ("folder", "..", (), "")],
+        ),
+        (
+            "%%bash\ncd repo && python train.py",
+            [("folder", "repo", (), ""), ("python", "train.py", (), ""), ("folder", "..", (), "")],
+        ),
+        (
+            "%%bash\ncd repo\ncd ..\npython train.py",
+            [
+                ("folder", "repo", (), ""),
+                ("folder", "..", (), ""),
+                ("python", "train.py", (), ""),
+            ],
+        ),
+        ("!bash -c 'python train.py -e 2'", [("python", "train.py", ("-e", "2"), "")]),
+        ("!python train.py -w {width * 2} -n $n", [("python", "train.py", ("-w", "{width*2}", "-n", "$n"), "")]),
         ("%%writefile net.py\nimport paddle", [("write", "net.py", (), "")]),
         ("!nohup python train.py -e 2 > log 2>&1 &", [("python", "train.py", ("-e", "2"), "")]),
         (
@@ -70,6 +86,30 @@ for x in loader:
 def test_commands(inspect: Inspect, source: str, expected: list[tuple[object, ...]]) -> None:
     found = inspect(source).commands
     assert [(one.kind, one.path, one.arguments, one.folder) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("!BATCH=8 LR=0.1 python train.py", [("python", (("BATCH", "8"), ("LR", "0.1")))]),
+        ("!env BATCH=8 nice python train.py", [("python", (("BATCH", "8"),))]),
+        ("!python train.py", [("python", ())]),
+        (
+            "%%bash\nexport BATCH=8\nWIDTH=3\nfor n in 1 2; do\n N=$n python train.py -w $WIDTH\ndone",
+            [("python", (("BATCH", "8"), ("N", "1"))), ("python", (("BATCH", "8"), ("N", "2")))],
+        ),
+        ("%%bash\nBATCH=8\nexport BATCH\npython train.py", [("python", (("BATCH", "8"),))]),
+        ("%env BATCH=8", [("variable", ())]),
+        ("%env BATCH 8", [("variable", ())]),
+        ("%set_env BATCH 8", [("variable", ())]),
+        ("%env BATCH", []),
+        ("%env", []),
+    ],
+)
+def test_variables_that_a_program_is_given(inspect: Inspect, source: str, expected: list[tuple[object, ...]]) -> None:
+    found = inspect(source).commands
+    assert [(one.kind, one.environment) for one in found] == expected
+    assert all((one.path, one.text) == ("BATCH", "8") for one in found if one.kind == "variable")
 
 
 def test_a_written_script_is_read_where_it_is_written(inspect: Inspect) -> None:

@@ -26,5 +26,6 @@ def with_commands(cell: CodeCell, commands: Iterable[Command]) -> str:
 
 def _call(command: Command) -> str:
     asked = (command.kind, command.cell, command.line, command.path, command.arguments, command.folder)
-    told = (*asked, command.text, command.appends, *([True] if command.ends else []))
+    more = (command.ends, command.environment)
+    told = (*asked, command.text, command.appends, *(more if any(more) else ()))
     return f"{CALL}({', '.join(map(repr, told))})"

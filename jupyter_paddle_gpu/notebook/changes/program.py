@@ -70,7 +70,7 @@ class Program:
     def starts_scripts(self) -> bool:
         """Whether a cell starts a script (`!python train.py`, `!bash run.sh`, `subprocess.run`)."""
         started = read_commands(self._parsed, self.source.path.parent)
-        is_any = any(one.kind not in {"write", "folder"} and not one.text for one in started)
+        is_any = any(one.kind not in {"write", "folder", "variable"} and not one.text for one in started)
         return is_any or bool(started_programs(self._parsed))
 
     # --- where things stand

@@ -26,7 +26,7 @@ from .beside import Beside
 from .helpers import Helpers
 from .passing import Passing
 
-_NAMED = re.compile(r"\{(\w+)\}|\$\{?(\w+)\}?")
+_NAMED = re.compile(r"\{([^{}$]+)\}|\$\{?(\w+)\}?")
 
 
 class Programs:
@@ -68,13 +68,15 @@ class Programs:
 
     def command(  # noqa: PLR0917 - as `estimator.sources.commands` calls it
         self, names: dict[str, Any], kind: str, cell: int, line: int, path: str, arguments: Sequence[str],
-        folder: str, text: str, appends: bool, ends: bool = False,
+        folder: str, text: str, appends: bool, ends: bool = False, environment: Sequence[tuple[str, str]] = (),
     ) -> None:  # fmt: skip
         """One command of the notebook, whose names are `names`."""
         path, folder = _filled(path, names), _filled(folder, names)
         if kind == "folder":
             with contextlib.suppress(OSError):
                 os.chdir(path)
+        elif kind == "variable":
+            os.environ[path] = _filled(text, names)
         elif kind == "write":
             self._write(path, text, appends=appends)
         else:
@@ -85,7 +87,8 @@ class Programs:
             if text:  # of a notebook, which has the names of the one that runs it
                 self._execute(text, os.path.abspath(path), names, cell, line)  # noqa: PTH100
                 return
-            with _standing_in(folder):
+            own = {**os.environ, **{name: _filled(value, names) for name, value in environment}}
+            with _standing_in(folder), _environment(own if environment else None):
                 self._run(kind, cell, line, path, given, names, ends=ends)
 
     def sources_of(self, asked: Started) -> list[str]:
@@ -204,6 +207,8 @@ def sources(cells: Sequence[dict[str, Any]], folder: str | None) -> dict[str, st
                 place = os.path.normpath(os.path.join(here, inside, path))  # noqa: PTH118
                 if kind == "folder":
                     here = place
+                elif kind == "variable":
+                    continue
                 elif kind == "write":
                     found[place] = found.get(place, "") * appends + text
                 elif text:
@@ -270,10 +275,14 @@ def _names_in(folder: str) -> frozenset[str]:
 
 
 def _filled(text: str, names: dict[str, Any]) -> str:
-    """`{name}` and `$name` as IPython fills them in."""
+    """`{name}`, `{width * 2}` and `$name` as IPython fills them in."""
 
     def value(match: re.Match[str]) -> str:
-        found = names.get(match[1] or match[2], os.environ.get(match[1] or match[2]))
+        name = match[1] or match[2]
+        found = names.get(name, os.environ.get(name))
+        if found is None and match[1] is not None:
+            with contextlib.suppress(Exception):  # what is no expression stays as it is
+                found = eval(name, names)
         return str(found) if isinstance(found, (str, int, float)) else match[0]
 
     return _NAMED.sub(value, text)

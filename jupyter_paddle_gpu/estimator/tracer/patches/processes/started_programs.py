@@ -24,6 +24,7 @@ from ...session import Session
 from ..patch import Patch
 
 _PYTHON = re.compile(r"(?:.*/)?python[\d.]*w?$")
+_SHELL = re.compile(r"(?:.*/)?(?:ba|z)?sh$")
 _CUT = re.compile(r"\s*(?:&&|;|\|\||\||\n)\s*")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 _REDIRECTED = re.compile(r"\d?>|<|&$")
@@ -87,7 +88,10 @@ class StartedPrograms:
 def _commands(command: Any) -> list[tuple[list[str], str]]:
     """The words of each program of a command, with the folder that a `cd` before it in the line goes to."""
     if not isinstance(command, (str, os.PathLike)):
-        return [([os.fspath(one) for one in command], "")] if isinstance(command, Sequence) else []
+        given = [os.fspath(one) for one in command] if isinstance(command, Sequence) else []
+        if given[1:2] == ["-c"] and _SHELL.match(given[0]):
+            return _commands(" ".join(given[2:3]))
+        return [(given, "")] if given else []
     found, folder = [], ""
     for part in _CUT.split(os.fspath(command)):
         words: list[str] = []

@@ -113,6 +113,7 @@ CELL = SCRIPT.replace("from helper import build", HELPER.replace("assert __file_
 )
 CELL = CELL.replace("parse_args()", f"parse_args({ARGUMENTS.split()!r})")
 DEFINED = CELL.replace('if __name__ == "__main__":\n    main()\n', "")
+OUTSIDE = CELL.replace(f"{ARGUMENTS.split()!r}", "['--width', os.environ['WIDTH'], '--batch', os.environ['BATCH']]")
 NOTEBOOKS = {
     "cell": (CELL,),
     "beside": (f"!cd sub && python train.py {ARGUMENTS}",),
@@ -142,6 +143,14 @@ NOTEBOOKS = {
         "script = 'train.py'\nline = f'cd sub && python {script}'",
         f"for e in (1, 2):\n    !{{line}} {ARGUMENTS}",
     ),
+    "expression": ("w = 100", f"!cd sub && python train.py {ARGUMENTS.replace('300', '{w * 3}')}"),
+    "variables": ("%%writefile outside.py\n" + OUTSIDE, "%env WIDTH=300", "!BATCH=64 python outside.py"),
+    "exported": ("%%writefile outside.py\n" + OUTSIDE, "%%bash\nexport WIDTH=300\nBATCH=64 python outside.py"),
+    "where it was": (
+        f"%%bash\ncd sub\npython train.py {ARGUMENTS}",
+        f"!cd sub && python train.py {ARGUMENTS} --width 9",
+    ),
+    "in a shell": (f"import subprocess\nsubprocess.run(['bash', '-c', 'cd sub && python train.py {ARGUMENTS}'])",),
     "unseen": (f"%%writefile train.py\n{UNSEEN}", "!python train.py"),
     "top": (f"%%writefile reads.py\n{READS}", f"%%writefile train.py\n{TOP}", "!python train.py"),
     "signs": (f"%%writefile train.py\n{SIGNS}", "!python train.py"),
@@ -220,11 +229,20 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
 
 @pytest.mark.parametrize(
     "name",
-    ["beside", "written", "bash", "run", "launch", "failing", "started", "process", "named", "module", "notebook"],
+    [
+        *("beside", "written", "bash", "run", "launch", "failing", "started", "process", "named", "module", "notebook"),
+        *("expression", "variables", "exported", "in a shell"),
+    ],
 )
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
     assert traced[name]["sizes"] == traced["cell"]["sizes"]
+
+
+def test_a_cell_of_the_shell_leaves_the_notebook_where_it_was(traced: dict) -> None:
+    """The second program was looked for in `sub/sub`."""
+    assert traced["where it was"]["status"] == "ok"
+    assert len(traced["where it was"]["sizes"]) == 2
 
 
 def test_a_training_stands_where_its_command_does(traced: dict) -> None:
