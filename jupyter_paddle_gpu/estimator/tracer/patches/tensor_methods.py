@@ -13,7 +13,7 @@ from paddle.base import core
 from .. import call_stack
 from ..eager import python_operators, sparse_gradients
 from ..eager.autograd import edge_of
-from ..eager.indexing import get_item, set_item
+from ..eager.indices.items import get_item, set_item
 from ..eager.runtime import Runtime
 from ..kernels.creation import sparse
 from ..memory.arrays import (

@@ -3,30 +3,12 @@ words at the same line."""
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import sys
-
 import pytest
 
-from benchmarks.refusals.running import ROOT
+from tests.estimator.tracer.refusing import Answers, answers_of_lines, without_hint
 
 pytestmark = pytest.mark.paddle
 
-PROGRAM = """
-import paddle, numpy as np
-import paddle.nn.functional as F
-linear = paddle.nn.Linear(6, 6)
-optimizer = paddle.optimizer.SGD(0.1, parameters=linear.parameters())
-for step in range(4):
-    x = linear(paddle.rand([4, 3, 6]))
-    z = x.clone()
-    {line}
-    z.mean().backward()
-    optimizer.step()
-    optimizer.clear_grad()
-"""
 ENDS = (
     "z = paddle.matmul(x.unsqueeze(1), paddle.rand([2, 3, 6, 2]))",
     "z = paddle.matmul(x, paddle.rand([3, 1, 2, 6, 2]))",
@@ -108,27 +90,20 @@ RUNS = (
     "free = paddle.create_parameter([6, 4], 'float32'); paddle.assign(paddle.ones([6, 2]), free); z = x @ free",
     "w = paddle.zeros([3, 3]); paddle.assign(np.ones([3, 2], 'int64'), w); z = x + w[:, 1].sum()",
 )  # fmt: skip
-_HINT = re.compile(r" ?received (?:0x[0-9a-f]+|list)\.")
-"""Paddle gives the address of a value's type."""
 
 
 @pytest.fixture(scope="module")
-def answers() -> dict:
-    sent = [{"name": line, "source": PROGRAM.format(line=line)} for line in (*ENDS, *RUNS)]
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.refusals.running"]
-    text = "".join(json.dumps(one) + "\n" for one in sent)
-    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return {row["name"]: (row["real"], row["traced"]) for row in map(json.loads, done.stdout.splitlines())}
+def answers() -> Answers:
+    return answers_of_lines((*ENDS, *RUNS))
 
 
 @pytest.mark.parametrize("line", ENDS)
-def test_it_ends_by_the_same_words(answers: dict, line: str) -> None:
+def test_it_ends_by_the_same_words(answers: Answers, line: str) -> None:
     real, traced = answers[line]
     assert real["ended"] == "refused"
-    assert {**traced, "text": _HINT.sub("", traced["text"])} == {**real, "text": _HINT.sub("", real["text"])}
+    assert without_hint(traced) == without_hint(real)
 
 
 @pytest.mark.parametrize("line", RUNS)
-def test_what_runs_runs(answers: dict, line: str) -> None:
+def test_what_runs_runs(answers: Answers, line: str) -> None:
     assert [one["ended"] for one in answers[line]] == ["ran", "ran"]

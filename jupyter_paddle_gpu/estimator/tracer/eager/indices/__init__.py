@@ -1,0 +1,1 @@
+"""`tensor[index]` and `tensor[index] = value`."""
