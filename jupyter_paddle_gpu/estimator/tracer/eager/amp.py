@@ -270,7 +270,10 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     """`paddle.amp.auto_cast`."""
     if enable:  # Paddle's own optimizers call it without
         _check(runtime)
+    lists = custom_white_list, custom_black_list
     _refuse(runtime, enable, level, dtype)
+    if level.upper() != "O0" and all(lists) and any(name in custom_black_list for name in custom_white_list):
+        raise runtime.refused(ValueError("Custom white list overlap custom black list"))
     precision, level = runtime.of(Precision), level.upper()
     precision.given = dtype
     if not enable or not _active(runtime, level, dtype):
@@ -278,7 +281,6 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
     precision.seen = level
     if dtype == "bfloat16" and runtime.target == "gpu":
         runtime.note("bfloat16")
-    lists = custom_white_list, custom_black_list
     return casting(policy("O2" if level == "O2" else "O1", dtype, *lists, promotes=use_promote))
 
 

@@ -11,9 +11,10 @@ from ..memory.arrays import Array, allocate, contiguous_strides, lay_out
 from ..memory.dtypes import SIZE
 from ..memory.ledger import Ledger
 from ..program.templates import Gradient, GradStep
-from ..session import running
 from . import costs
+from .refusals import Numbers
 from .sparse_gradients import looked_up
+from .tensors import running
 
 Environment = dict[int, "Array | None"]
 _INCOMING = ("out_grad", "grad_x_grad")
@@ -24,10 +25,6 @@ the local name, `getrefcount`'s argument. One more, and eager mode does not writ
 
 _EMPTY = "(Fatal) Unable to fill empty grad inputs due to empty GradSlotMeta"
 """What eager mode says of a gradient of a gradient that was never made (`FillZeroForEmptyGradInput`)."""
-
-
-def _unknown(array: Array) -> None:
-    """A gradient kernel's numbers."""
 
 
 def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradient: Gradient, layer: str) -> None:
@@ -44,8 +41,8 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     if rule.fills_zeros:
         _fill_zeros(ledger, step, environment, gradient)
     operands = [_present(slots, environment) for slots in step.takes]
-    if rule.refuses is not None and (problem := rule.refuses(step.attrs, operands, _unknown)) is not None:
-        raise running().refused(problem)
+    if rule.refuses is not None:
+        _check(step, operands)
     for index, position in step.inplace.items():
         first = next((gradient.metas[slot] for slot in step.gives[index]), None)
         if first is not None and _is_overwritable(step, index, environment, first):
@@ -73,6 +70,14 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
     del operands, results
     ledger.finish(operation)
     ledger.layer = outer
+
+
+def _check(step: GradStep, operands: Arrays) -> None:
+    """Raise what a kernel says of its operands."""
+    assert step.rule.refuses is not None
+    problem = step.rule.refuses(step.attrs, operands, Numbers(running(), draws=False))
+    if problem is not None:
+        raise running().refused(problem)
 
 
 def _lacks_member(step: GradStep, gradient: Gradient) -> bool:

@@ -32,7 +32,7 @@ def check(runtime: Tensors, rule: Rule, attrs: Attributes, operands: Arrays, *, 
     """
     problem = _of_types(rule.reads_as, operands) if types else None
     if problem is None and rule.refuses is not None:
-        known = _Numbers(runtime, draws=types)
+        known = Numbers(runtime, draws=types)
         problem = rule.refuses(attrs, operands, known)
         if known.has_drawn:
             drawn = [problem, *(rule.refuses(attrs, operands, known) for _ in range(DRAWS))]
@@ -176,7 +176,7 @@ def _type_of(wanted: int | str | Statistics, operands: Arrays) -> str:
     return of[0].dtype if of else ""
 
 
-class _Numbers:
+class Numbers:
     """Gives an array's numbers as one row of numpy, None where they are not known.
 
     Attributes:
@@ -188,6 +188,7 @@ class _Numbers:
         self.has_drawn = False
 
     def __call__(self, array: Array) -> Any:
+        """The numbers of one."""
         value, evaluate = array.value, self._runtime.evaluate
         if value is None or evaluate is None or array.nbytes > LIMIT:
             return None

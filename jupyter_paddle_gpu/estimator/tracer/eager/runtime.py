@@ -14,6 +14,7 @@ from ..kernels.rules import Number
 from ..memory.arrays import Array, State, allocate
 from ..memory.dtypes import FLOATING
 from ..memory.values import Computed
+from ..program.templates import Template
 from . import promotions, sparse_gradients
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
@@ -52,15 +53,14 @@ class Runtime(Tensors):
                 return made
             metas = [(sparse_gradients.whole(state.array), state.array.dtype) for state in states]
         recording = framework.global_var._dygraph_tracer_._has_grad
-        wants = [
-            recording and not tensor.stop_gradient and (state.array.dtype in FLOATING or state.node is not None)
-            for tensor, state in zip(tensors, states, strict=True)
-        ]
+        wants = [recording and not tensor.stop_gradient for tensor in tensors]
         flows = True in wants
         signature = (name, key, kwargs_key, tuple(metas), tuple(wants))
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except (TypeError, ValueError, RuntimeError) as problem:
+            if flows and (template := self._of_real_leaves(signature, (function, encoded, encoded_kwargs), states)):
+                return Call(self, template, tensors, states).run(name, None)
             return self._otherwise(name, function, (args, kwargs), (tensors, states), problem)
         if flows and name.endswith("_") and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
@@ -73,6 +73,21 @@ class Runtime(Tensors):
             values = Computed(function, *given, draws=rule_of(name).draws)
         made = Call(self, template, tensors, states).run(name, values)
         return made if self.counted is None else self.counted.made(name, states, made)
+
+    def _of_real_leaves(self, signature: Any, call: tuple[Any, Any, Any], states: list[State]) -> Template | None:
+        """The template of a call that was refused, where it is taken without gradients to the program's own whole
+        numbers (`paddle.to_tensor([1, 2], stop_gradient=False)`): eager mode refuses these in the backward pass."""
+        *begin, metas, wants = signature
+        real = tuple(
+            want and (state.array.dtype in FLOATING or state.node is not None)
+            for want, state in zip(wants, states, strict=True)
+        )
+        if real == wants:
+            return None
+        try:
+            return self.inference.template((*begin, metas, real), call, list(metas), list(real))
+        except (TypeError, ValueError, RuntimeError):
+            return None
 
     def _otherwise(
         self,

@@ -14,6 +14,11 @@ from ..session import current as _session
 from . import sparse_gradients
 from .counted import Counted
 
+_IN_C = {
+    "bool": "bool", "int8": "int8_t", "uint8": "uint8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
+}  # fmt: skip
+"""Types of which gradients do not add up, by their names in C++."""
+
 Convert = Callable[[str, Any, Any], tuple[Any, Any]]
 Resize = Callable[[str, Any], Any]
 
@@ -94,6 +99,12 @@ class Tensors(Session):
 
     def add_gradient(self, present: Array, grad: Array) -> Array:
         """TensorAdd (gradient_accumulator.cc): `present += grad` in place, strided ones are laid out anew first."""
+        if present.dtype in _IN_C:
+            place = "Place(gpu:0)" if self.target == "gpu" else "Place(cpu)"
+            said = (
+                f"Gradient accumulation of data type ({_IN_C[present.dtype]}) on place ({place}) is not supported in "
+            )
+            raise self.refused(NotImplementedError(f"(Unimplemented) {said}imperative mode"))
         lay_out(self.ledger, grad)
         lay_out(self.ledger, present)
         if present.rows is not None or grad.rows is not None:

@@ -54,13 +54,22 @@ def label_types(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], 
 
 
 def rows(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Rows that a table does not have (cpu/embedding_kernel.cc)."""
+    """Rows that a table does not have (cpu/embedding_kernel.cc); -1 stands for a row of zeros."""
+    return _no_row("embedding", operands, numbers, -1)
+
+
+def learned_rows(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """The same of -1, which has no gradient but a sparse one (cpu/embedding_grad_kernel.cc)."""
+    return None if attrs.get("sparse") else _no_row("paddle.nn.functional.embedding", operands, numbers)
+
+
+def _no_row(name: str, operands: Arrays, numbers: Callable[[Array], Any], but: int | None = None) -> Exception | None:
     most = operands[1][0].shape[0]
-    found = _first(numbers(operands[0][0]), 0, most, attrs.get("padding_idx", -1))
+    found = _first(numbers(operands[0][0]), 0, most, but)
     if found is None:
         return None
     return ValueError(
-        f"(InvalidArgument) Variable value (input) of OP(embedding) expected >= 0 and < {most}, but got {found}. "
+        f"(InvalidArgument) Variable value (input) of OP({name}) expected >= 0 and < {most}, but got {found}. "
         "Please check input value."
     )
 

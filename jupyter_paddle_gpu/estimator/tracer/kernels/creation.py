@@ -9,7 +9,7 @@ import paddle
 from paddle.base import core
 from paddle.base.framework import EagerParamBase
 
-from ..memory.arrays import resize
+from ..memory.arrays import contiguous_strides, resize
 from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Known
@@ -50,6 +50,11 @@ def _written(session: Traced, original: Any, out: Any, shape: Any, dtype: Any, *
     if (tuple(shape), kind) != (array.shape, array.dtype) and not isinstance(out, EagerParamBase):
         array.dtype = kind
         resize(out, array, tuple(shape))
+    elif tuple(shape) != array.shape:  # an initializer of an array: the parameter has the array's shape then
+        array.shape, array.strides = tuple(shape), contiguous_strides(tuple(shape))
+        out.get_tensor()._set_dims(list(shape))
+        if array.storage is not None:
+            array.storage.record.bytes, array.storage.record.shape = array.nbytes, array.shape
     is_plain = not isinstance(out, EagerParamBase) and out.dtype in _OF_NUMPY
     written = np.array(numbers, _OF_NUMPY[out.dtype]).reshape(out.shape) if is_plain else None
     session.state(out).array.value = None if written is None else Known(written)

@@ -239,7 +239,7 @@ OPERATORS = (
             keeps_sizes=True,
             asked=Asked.EACH_CALL,
         ),
-        gradient=Rule(flops=nothing, result=_looked_up, gives_rows=True),
+        gradient=Rule(flops=nothing, result=_looked_up, gives_rows=True, refuses=bounds.learned_rows),
     ),
     Operator(
         "embedding_sparse",

@@ -163,6 +163,17 @@ def transduced(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], A
     )
 
 
+def images_of_aligned_boxes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """The same of aligned ones (cpu/roi_align_kernel.cc)."""
+    if images_of_boxes(attrs, operands, numbers) is None:
+        return None
+    counts, images = operands[2][0].numel, operands[0][0].shape[0]
+    return ValueError(
+        "(InvalidArgument) The batch size of rois and the batch size of images must be the same. But received the "
+        f"batch size of rois is {counts}, and the batch size of images is {images}"
+    )
+
+
 def images_of_boxes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """Counts of boxes for more or fewer images than there are (cpu/roi_pool_kernel.cc)."""
     if len(operands) < 3 or not operands[2] or operands[2][0].numel == operands[0][0].shape[0]:

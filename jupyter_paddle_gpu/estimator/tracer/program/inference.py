@@ -142,15 +142,17 @@ class Inference:
                 self._ask(name, call, metas, problem)
             raise
         if not is_exported:
-            self._ask_of_mixed(name, call, metas)
+            self._ask_of_types(name, call, metas)
         return template
 
-    def _ask_of_mixed(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
+    def _ask_of_types(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
         """Raise what a kernel has against numbers of different widths: most look at the first operand's type and find
-        out about the others when they read them, which is behind everything that tensors without memory are asked."""
+        out about the others when they read them, which is behind everything that tensors without memory are asked. So
+        too against low precision that a CPU really meets, for which few kernels are registered there."""
         widths = {dtype for _, dtype in metas if dtype in FLOATING}
-        types = ("mixed", name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32)
-        if len(widths) < _MIXED or types in self._taken:
+        is_low = not running().of(Types).low_as_float32 and not LOW_PRECISION.isdisjoint(widths)
+        types = ("types", name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32)
+        if (len(widths) < _MIXED and not is_low) or types in self._taken:
             return
         function, args, kwargs = call
         problem = refused_type((ORIGINAL_OPS.get(name, function), args, kwargs), metas, _fill)

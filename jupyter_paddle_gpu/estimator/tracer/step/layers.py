@@ -190,13 +190,17 @@ class LayerPaths:
         )
 
     def _add_root(self, layer: Any) -> str:
-        if not list(layer.parameters()):
+        try:
+            has_any, parts = bool(layer.parameters()), list(layer.named_sublayers())
+        except TypeError:  # one that is no text for a name (`Sequential([a, b])`): Paddle says so where it joins them
+            has_any = False
+        if not has_any:
             self._paths[layer] = ""
             return ""
         number = str(len(self._roots))
         self._roots.append(Root(weakref.ref(layer), type(layer).__name__))
         self._paths[layer] = number
-        for name, one in layer.named_sublayers():  # what was tried out alone before is now a part of the whole
+        for name, one in parts:  # what was tried out alone before is now a part of the whole
             self._paths[one] = f"{number}.{name}"
         return number
 

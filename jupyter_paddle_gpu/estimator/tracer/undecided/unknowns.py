@@ -256,7 +256,7 @@ def _each(value: Any) -> Any:
     return list(map(_each, value)) if isinstance(value, list) else unknown(value)
 
 
-def _reduction(name: str) -> Any:
+def _method(name: str) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return unknown(getattr(self.view(np.ndarray), name)(*args, **kwargs))
 
@@ -264,5 +264,5 @@ def _reduction(name: str) -> Any:
     return method
 
 
-for _name in ("sum", "mean", "min", "max", "std", "var", "argmax", "argmin", "prod", "all", "any"):
-    setattr(UnknownArray, _name, _reduction(_name))
+for _name in ("sum", "mean", "min", "max", "std", "var", "argmax", "argmin", "prod", "all", "any", "round"):
+    setattr(UnknownArray, _name, _method(_name))

@@ -10,6 +10,18 @@ from tests.estimator.tracer.refusing import Answers, answers_of_lines, without_h
 pytestmark = pytest.mark.paddle
 
 ENDS = (
+    "z = paddle.nn.Embedding(10, 6)(paddle.to_tensor([[1, -1, 2]] * 4)) + x",
+    "z = paddle.nn.Embedding(10, 6, padding_idx=2)(paddle.full([4, 3], -1, 'int64')) + x",
+    "z = paddle.nn.Linear(6, 3, weight_attr=paddle.nn.initializer.Assign(np.ones([3, 6])))(x)",
+    "z = paddle.vision.ops.roi_align(x.unsqueeze(0), paddle.rand([2, 4]), paddle.to_tensor([1, 1], 'int32'), 2)",
+    "z = x.mean() + paddle.linalg.eigvals(paddle.rand([3, 3]).astype('float16')).abs().mean()",
+    "z = x.mean() + paddle.linalg.svd(paddle.rand([3, 3]).astype('float16'))[0].abs().mean()",
+    "z = x.mean() + paddle.linalg.inv(paddle.rand([3, 3]).astype('float16')).abs().mean()",
+    "i = paddle.to_tensor([1, 2], stop_gradient=False); (i * i).sum().backward()",
+    "i = paddle.to_tensor([1, 2], stop_gradient=False); paddle.concat([i, i]).sum().backward()",
+    "paddle.metric.accuracy(x[:, 0], paddle.ones([4, 1]))",
+    "paddle.amp.auto_cast(custom_white_list=['relu'], custom_black_list=['relu']).__enter__()",
+    "paddle.nn.Sequential([paddle.nn.Linear(6, 6), paddle.nn.ReLU()]).parameters()",
     "z = paddle.matmul(x.unsqueeze(1), paddle.rand([2, 3, 6, 2]))",
     "z = paddle.matmul(x, paddle.rand([3, 1, 2, 6, 2]))",
     "z = paddle.matmul(x, paddle.rand([3, 6, 2]))", "z = x @ paddle.rand([2, 6, 2])",
@@ -67,6 +79,16 @@ ENDS = (
     "z = F.rnnt_loss(paddle.rand([4, 3, 3, 6]) * x.mean(), paddle.ones([4, 2]), *[paddle.ones([4], 'int32')] * 2)",
 )  # fmt: skip
 RUNS = (
+    "z = paddle.nn.Sequential([paddle.nn.Linear(6, 6), paddle.nn.ReLU()])(x)",
+    "z = paddle.nn.Embedding(10, 6, sparse=True)(paddle.full([4, 3], -1, 'int64')) + x",
+    "e = paddle.nn.Embedding(10, 6); e.weight.stop_gradient = True; z = e(paddle.full([4, 3], -1, 'int64')) + x",
+    "z = paddle.nn.Linear(6, 3, paddle.nn.initializer.Assign(np.ones([6, 4])), False)(x) @ paddle.rand([4, 1])",
+    "i = paddle.to_tensor([[1, 2], [3, 4]], stop_gradient=False); j = i @ i",
+    "i = paddle.to_tensor([1, 2], stop_gradient=False); z = x + paddle.grad((i * 3).sum(), i)[0].max()",
+    "i = paddle.to_tensor([0, 1, 2, 3], stop_gradient=False); z = x[i] + F.cross_entropy(x[:, 0], i) + i.max()",
+    "print(x.mean().numpy().round(2), float(x.detach().mean().numpy().round(2)), x.numpy().round(1).shape)",
+    "paddle.amp.auto_cast(enable=False, custom_white_list=['relu'], custom_black_list=['tanh']).__enter__()",
+    "paddle.metric.accuracy(x[:, 0], paddle.ones([4, 1], 'int32'))",
     "z = paddle.matmul(x, paddle.rand([1, 6, 2]))", "z = paddle.matmul(x[0], paddle.rand([2, 1, 6, 2]))",
     "z = x @ paddle.rand([4, 6, 2])", "z = paddle.matmul(x, paddle.rand([6]))",
     "z = paddle.scatter(x, paddle.to_tensor([0, 1]), paddle.rand([2, 3, 6]))", "z = paddle.linalg.det(x[:, :, :3])",

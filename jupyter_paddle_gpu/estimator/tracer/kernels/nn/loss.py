@@ -70,7 +70,11 @@ OPERATORS = (
     Operator("log_loss", _API, Rule(loss="log_loss", asked=Asked.EACH_CALL)),
     Operator("hsigmoid_loss", _API, Rule(loss="hsigmoid_loss")),
     Operator("margin_cross_entropy", _API, Rule(loss="margin_cross_entropy")),
-    Operator("accuracy", "`AccuracyInferMeta`, which looks at labels only where it runs", Rule(asked=Asked.EACH_CALL)),
+    Operator(
+        "accuracy",
+        "`AccuracyInferMeta`, which looks at labels only where it runs; `cpu/accuracy_kernel.cc`",
+        Rule(reads_as={2: "int64"}, asked=Asked.EACH_CALL),
+    ),
     Operator(
         "viterbi_decode",
         "`ViterbiDecodeInferMeta`; asked without memory it ends right calls as well",

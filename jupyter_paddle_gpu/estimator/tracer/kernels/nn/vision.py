@@ -110,7 +110,12 @@ OPERATORS = (
     Operator(
         "roi_align",
         "`roi_align_grad_kernel.cc` and its like, measured to the byte",
-        Rule(workspace=_images_of_boxes, reads_as={1: 0}, asked=Asked.EACH_CALL),
+        Rule(
+            workspace=_images_of_boxes,
+            reads_as={1: 0},
+            refuses=shapes.images_of_aligned_boxes,
+            asked=Asked.EACH_CALL,
+        ),
         gradient=Rule(workspace=_images_of_boxes),
     ),
     Operator(
