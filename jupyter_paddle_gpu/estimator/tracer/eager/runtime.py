@@ -59,8 +59,8 @@ class Runtime(Tensors):
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except (TypeError, ValueError, RuntimeError) as problem:
-            if flows and (template := self._of_real_leaves(signature, (function, encoded, encoded_kwargs), states)):
-                return Call(self, template, tensors, states).run(name, None)
+            if flows and (real := self._of_real_leaves(signature, (function, encoded, encoded_kwargs), states)):
+                return Call(self, real, tensors, states).run(name, None)
             return self._otherwise(name, function, (args, kwargs), (tensors, states), problem)
         if flows and name.endswith("_") and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
