@@ -25,6 +25,8 @@ def divide(program: Program, loader: ast.Call, paddle: str) -> None:
         raise RefusedError(NO_LOADER)
     if len(loader.args) > BEFORE_SAMPLER:
         raise RefusedError(NO_LOADER)
+    if _is_stream(program, dataset):
+        raise RefusedError(OF_A_STREAM)
     if not isinstance(dataset, (ast.Name, ast.Attribute)):  # made once, for the loader and for its sampler
         statement = program.statement(loader)
         program.lines_alone(statement)
@@ -61,6 +63,21 @@ def _own_sampler(program: Program, loader: ast.Call) -> ast.Call | None:
     return made if len(made.args) + ("dataset" in words) == 1 and None not in words and "sampler" not in words else None
 
 
+def _is_stream(program: Program, dataset: ast.expr) -> bool:
+    """Whether a data set has no places, only an order: an `IterableDataset` of the notebook's."""
+    names = program.names
+    made = names.origin(dataset)
+    kinds = {one.name: one for one in program.code.of_type(ast.ClassDef)}
+    kind = kinds.get(names.last(made.func)) if isinstance(made, ast.Call) else None
+    return kind is not None and any(names.last(base) == "IterableDataset" for base in kind.bases)
+
+
+OF_A_STREAM = Message(
+    code="devices_stream",
+    text="The data is an IterableDataset, which gives its samples one behind the other, so that no sampler can divide "
+    "it among the processes.",
+    hint="Have its __iter__ give each process its own part, by paddle.distributed.get_rank().",
+)
 NO_LOADER = Message(
     code="devices_no_loader",
     text="The data does not come from a paddle.io.DataLoader(dataset, batch_size=…) in the cells, so it cannot be "

@@ -219,3 +219,11 @@ def test_predict_answers_for_all_of_the_data_in_each_process() -> None:
     )
     again = LOADED.replace("fit(train, checked)", "fit(train)\nmodel.predict(train)")
     assert [one.why.code for one in made({"devices": 2}, again)[1].refused] == ["devices_predicted"]
+
+
+def test_data_without_places_is_not_divided():
+    """A sampler asks an `IterableDataset` for its length, which it does not have: each process ended there."""
+    stream = LOOP.replace("loader =", "class Rows(paddle.io.IterableDataset):\n    pass\ndata = Rows()\nloader =")
+    for source in (stream, stream.replace("DataLoader(data", "DataLoader(Rows()")):
+        assert [one.why.code for one in made({"devices": 2}, source)[1].refused] == ["devices_stream"]
+    assert not made({"devices": 2}, stream.replace("IterableDataset", "Dataset"))[1].refused

@@ -9,7 +9,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from types import ModuleType, TracebackType
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import paddle
@@ -23,7 +23,7 @@ from .. import contents
 from ..beyond import nothing_given, returned, written
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
-from ..syntax import nodes
+from ..syntax import nodes, parsed
 from . import late_rounds, stops
 from .absorbing import is_of_types
 
@@ -170,7 +170,12 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
     lacks = lacks or problem is session.of(StepWatch).rest.missing or nothing_given.fails(problem, sources)
     lacks = lacks or written.lacks_folder(problem, sources) or _is_of_scaler(problem)
-    lacks = lacks or _is_of_places(problem) or (isinstance(problem, AssertionError) and _OF_MODE in str(problem))
+    lacks = (
+        lacks
+        or _is_of_places(problem)
+        or _is_of_ranks(problem)
+        or (isinstance(problem, AssertionError) and _OF_MODE in str(problem))
+    )
     if lacks or not stops.is_of_notebook(problem, session, told=True) or _is_of_none(problem, session):
         return lacks
     if session.is_refusal(problem):
@@ -211,6 +216,34 @@ def _is_of_places(problem: BaseException) -> bool:
         return False
     *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
     return "*" not in linecache.getline(frame.f_code.co_filename, line)
+
+
+_RANK = re.compile(r"\.shape\[-?\d+\]")
+
+
+def _is_of_ranks(problem: BaseException) -> bool:
+    """Whether the code takes a shape for one of another number of dimensions, or of other ones than the first, which
+    may hang on rounds: `x.shape[2]` of a matrix, `assert loss.shape == [1]`."""
+    *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
+    text = linecache.getline(frame.f_code.co_filename, line).strip()
+    if isinstance(problem, IndexError):
+        return str(problem) == "list index out of range" and 0 < text.count("[") == len(_RANK.findall(text))
+    body = parsed(text).body if isinstance(problem, AssertionError) else []
+    test = body[0].test if body and isinstance(body[0], ast.Assert) else None
+    match test:
+        case ast.Compare(left=ast.Attribute(attr="shape") as left, ops=[ast.Eq()], comparators=[ast.List(elts=told)]):
+            held = list(_value(left, {**frame.f_globals, **frame.f_locals}) or ())
+            sizes = [getattr(one, "value", None) for one in told]
+            known = zip(held[1:], sizes[1:], strict=False)
+            return len(held) != len(sizes) or any(type(b) is int and a != b for a, b in known)
+    return False
+
+
+def _value(node: ast.expr, names: dict[str, Any]) -> Any:
+    """What a dotted name is."""
+    if isinstance(node, ast.Attribute):
+        return getattr(_value(node.value, names), node.attr, None)
+    return names.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def _is_of_scaler(problem: BaseException) -> bool:

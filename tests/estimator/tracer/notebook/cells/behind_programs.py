@@ -64,6 +64,10 @@ BETWEEN = {
 """What comes between two trainings, of which the first is left before its last rounds."""
 CHOICE = "best, kept, found = 9.0, None, []\n" + EPOCHS + "    now = net(x).mean().item()\n    if now < best:\n"
 RUNS = {
+    "shapes of what is gathered": ONE.replace("loss.numpy()", "net(paddle.rand([2, 6]))")
+    + CELL
+    + "every = paddle.concat(kept)\nassert every.shape == [80, 3]\nassert every.shape[0] == 80\n"
+    + "assert list(kept[0].shape) == [2, 3]\nprint(every.shape[-2])\n",
     "what a late round has saved": SAVED,
     "what all rounds have saved": GATHERED,
     "what a choice binds": CHOICE

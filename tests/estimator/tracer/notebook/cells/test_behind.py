@@ -26,6 +26,15 @@ from tests.estimator.tracer.notebook.cells.behind_programs import (
 pytestmark = pytest.mark.paddle
 
 FAULTS = {
+    "a dimension that a shape does not have": (
+        ONE + CELL + "found = net(paddle.rand([5, 6]))\nrows, last = found.shape[0], found.shape[2]\n",
+        "IndexError: list index out of range",
+    ),
+    "a loss that is taken for a vector": (
+        ONE + "assert loss.shape == [1], loss.shape\n",
+        "AssertionError: paddle.Size([])",
+    ),
+    "a shape of a layer's weight": (ONE + CELL + "assert net.weight.shape == [6, 4]\n", "AssertionError"),
     "a key of an evaluation in each round": (
         "for width in (4, 8):\n    model = paddle.Model(paddle.nn.Linear(6, width))\n"
         "    model.prepare(paddle.optimizer.Adam(parameters=model.parameters()), paddle.nn.CrossEntropyLoss())\n"
