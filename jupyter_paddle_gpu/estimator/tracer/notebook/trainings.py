@@ -116,4 +116,5 @@ class Trainings:
 
     def unreached(self) -> list[dict[str, int]]:
         """Places where the notebook may train and was not seen to."""
-        return [{"cell": site.cell, "line": site.line} for site in self.sites.all if site not in self._reached]
+        told = (site for site in self.sites.all if site.cell not in self.sites.seen_only)
+        return [{"cell": site.cell, "line": site.line} for site in told if site not in self._reached]

@@ -44,6 +44,11 @@ class Late:
     def __exit__(self, *problem): fit(self.width)
     @property
     def result(self): return fit(self.width)
+class Base:
+    def __init__(self, width): self.width = width
+    def __call__(self): return fit(self.width)
+kinds = {{}}
+def run(name, width): return kinds[name](width)()
 if __name__ == "__main__":
     fit(11)
 """
@@ -79,6 +84,15 @@ CASES = {
         [13, 14],
     ),
     "a property": (["import lib", LAST, "lib.Late(50).result"], [40, 50]),
+    "a call that is inherited": (
+        ["import lib\nclass Own(lib.Base):\n    pass", "own = Own(13)\nown()", "Own(14)().net"],
+        [13, 14],
+    ),
+    "a registry, of which reading tells nothing": (
+        ["import lib\nclass Own(lib.Base):\n    pass\nlib.kinds['own'] = Own", "print(1)", "lib.run('own', 13)",
+         "print(2)", "lib.run('own', 30)"],
+        [13, 30],
+    ),
     "what reading does not tell": (["import lib", "with lib.Late(13) as late:\n    print(late.width)", LAST], [13, 40]),
 }  # fmt: skip
 

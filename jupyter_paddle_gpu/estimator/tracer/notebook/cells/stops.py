@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import difflib
+import linecache
 import re
 import sys
 import traceback
@@ -129,9 +130,9 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, told=told)
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
-    if is_outer and not (is_typed or is_removed(problem)):
+    if is_outer and not (is_typed or is_removed(problem) or is_exit(problem)):
         return False
-    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem)
+    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem) or is_exit(problem)
     is_certain_kind = is_certain_kind or _BY_CONTENT.search(str(problem)) is not None
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
@@ -203,6 +204,17 @@ def of_code(problem: BaseException) -> tuple[bool, bool]:
 def is_of_shell(problem: BaseException) -> bool:
     """Whether the lines of a shell end the cell by themselves (`exit 1` in `%%bash`)."""
     return isinstance(problem, CalledProcessError) and str(problem.cmd).startswith("%%")
+
+
+def is_exit(problem: BaseException) -> bool:
+    """Whether a cell leaves whatever comes (`sys.exit()` in a line of its own), which ends a notebook's job there."""
+    *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
+    file = frame.f_code.co_filename
+    is_cells = call_stack.cell_of(file) is not None and "__file__" not in frame.f_globals
+    return isinstance(problem, SystemExit) and is_cells and _EXITS.match(linecache.getline(file, line)) is not None
+
+
+_EXITS = re.compile(r"(sys\.)?exit\(|raise SystemExit\b")
 
 
 def is_unreadable(problem: BaseException) -> bool:

@@ -1,6 +1,7 @@
 """Where the code of a notebook may train."""
 
-from .sites import COMMAND, OPTIMIZERS, SEVERAL, STEPS, TRAININGS, Holding, Site, Sites
+from .holdings import SEVERAL, Holding, Site
+from .sites import COMMAND, OPTIMIZERS, STEPS, TRAININGS, Sites
 from .words import BY_NAME, STARTERS, name_of, started
 
 __all__ = [

@@ -9,17 +9,18 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..dead import decided
 from ..syntax import children, nodes, parsed
+from .holdings import SEVERAL, Holding, Site
 from .words import (
     BY_NAME,
     FITS,
     IN_PLACE,
     LOOKED_UP,
     STARTERS,
+    ancestors,
     feeds,
     is_for_scripts,
     name_of,
@@ -42,48 +43,12 @@ OPTIMIZERS = frozenset(
 )
 COMMAND = "__command__"
 """The name under which cells call what their commands do; `estimator.sources.commands` writes such calls."""
-SEVERAL = 2
-"""What counts as several trainings: how many more there are does not matter."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
 """Calls that call a function which they are given, commonly several times."""
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
-
-
-@dataclass(frozen=True)
-class Site:
-    """A statement that trains: its cell, its first and last line, and how many trainings it may hold at most."""
-
-    cell: int
-    line: int
-    end: int
-    trainings: int
-
-
-@dataclass(frozen=True)
-class Holding:
-    """What a piece of code holds: parts of a step outside of its loops, whole trainings, the making of optimizers."""
-
-    steps: bool = False
-    trainings: int = 0
-    makes: bool = False
-
-    @property
-    def trains(self) -> bool:
-        """Whether anything of a training is in it."""
-        return self.steps or self.trainings > 0
-
-    def __or__(self, other: Holding) -> Holding:
-        together = min(self.trainings + other.trainings, SEVERAL)
-        return Holding(self.steps or other.steps, together, self.makes or other.makes)
-
-    def repeated(self) -> Holding:
-        """The same in a loop: one training, however its parts are divided, unless each round makes an optimizer."""
-        if not self.trains:
-            return self
-        return Holding(False, SEVERAL if self.makes and self.trainings else 1, self.makes)
 
 
 class Sites:
@@ -110,21 +75,7 @@ class Sites:
         """Statements that were run with made-up data for long and told nothing, each with the names that were answered
         then."""
         sources = [*(cell["source"] for cell in cells), *beside.values()]
-        for source in sources:
-            for node in nodes(source):
-                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                    self._functions.setdefault(node.name, []).append(node)
-                    if any(name_of(one).endswith("property") for one in node.decorator_list):
-                        self._properties.add(node.name)
-                elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                    self._lines[node.targets[0].id] = scripts_in(node.value)
-                elif isinstance(node, ast.ClassDef):
-                    methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
-                    self._methods |= {one.name for one in methods}
-                    # `Experiment(width)` runs its `__init__`.
-                    self._functions[node.name] = [one for one in methods if one.name == "__init__"]
-                    if calls := [one for one in methods if one.name == "__call__"]:
-                        self._functions[f"{node.name}.__call__"] = list(calls)
+        self._read(sources)
         everything = [node for source in sources for node in nodes(source)]
         self._texts = {one.value for one in everything if isinstance(one, ast.Constant) and isinstance(one.value, str)}
         self._called_nodes = {id(node.func) for node in everything if isinstance(node, ast.Call)}
@@ -133,7 +84,12 @@ class Sites:
         self.all: list[Site] = []
         self.seen_only: set[int] = set()
         """Cells that were seen to train, where reading them did not tell."""
+        self._calling = [cell for cell, tree in trees if any(map(_calls, tree.body))]
         self._ends = {cell: max((node.end_lineno or 1 for node in tree.body), default=1) for cell, tree in trees}
+        self._find(trees)
+
+    def _find(self, trees: Iterable[tuple[int, ast.Module]]) -> None:
+        """Find the statements of cells that train."""
         imported: set[str] = set()
         for cell, node in ((cell, node) for cell, tree in trees for node in tree.body):
             if isinstance(node, _IMPORTS):  # which run a module once
@@ -148,17 +104,44 @@ class Sites:
                     begin, count = self.all[-1].line, self.all.pop().trainings + count
                 self.all.append(Site(cell, begin, end, count))
 
+    def _read(self, sources: Iterable[str]) -> None:
+        """Find the functions, the classes and the scripts that names stand for."""
+        bases: dict[str, list[str]] = {}
+        for source in sources:
+            for node in nodes(source):
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    self._functions.setdefault(node.name, []).append(node)
+                    if any(name_of(one).endswith("property") for one in node.decorator_list):
+                        self._properties.add(node.name)
+                elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                    self._lines[node.targets[0].id] = scripts_in(node.value)
+                elif isinstance(node, ast.ClassDef):
+                    methods = [one for one in node.body if isinstance(one, _SEPARATE[:2])]
+                    self._methods |= {one.name for one in methods}
+                    # `Experiment(width)` runs its `__init__`.
+                    self._functions[node.name] = [one for one in methods if one.name == "__init__"]
+                    bases[node.name] = [name_of(one) for one in node.bases]
+                    if calls := [one for one in methods if one.name == "__call__"]:
+                        self._functions[f"{node.name}.__call__"] = list(calls)
+        for kind in bases:
+            if inherited := next((one for one in ancestors(kind, bases) if f"{one}.__call__" in self._functions), None):
+                self._functions[f"{kind}.__call__"] = self._functions[f"{inherited}.__call__"]
+
     @property
     def are_several(self) -> bool:
         """Whether the notebook may hold more than one training."""
         return sum(site.trainings for site in self.all) >= SEVERAL
 
     def seen_in(self, cell: int) -> bool:
-        """A cell was seen to train. Whether that is news, and another one trains behind it: then there are several."""
-        if cell in {site.cell for site in self.all} or all(site.cell < cell for site in self.all):
+        """A cell was seen to train. Whether that is news, and another one behind it may train: then there are several.
+        Where reading told of no training at all, every later cell may."""
+        known = {site.cell for site in self.all}
+        later = [one for one in self._calling if one > cell and not known]
+        if cell in known or not (later or max(known, default=-1) > cell):
             return False
-        self.seen_only.add(cell)
-        self.all = sorted([*self.all, Site(cell, 1, self._ends.get(cell, 1), 1)], key=lambda one: (one.cell, one.line))
+        self.seen_only.update((cell, *later))
+        new = [Site(one, 1, self._ends.get(one, 1), SEVERAL) for one in (cell, *later)]
+        self.all = sorted([*self.all, *new], key=lambda one: (one.cell, one.line))
         return True
 
     def at(self, cell: int, line: int) -> Site | None:
@@ -195,6 +178,9 @@ class Sites:
             arms = (node.test, *(node.body if way is not False else ()), *(node.orelse if way is not True else ()))
             return self._each(arms)
         found = self._called(node) | self._given(node) if isinstance(node, ast.Call) else Holding()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Call):  # `Trainer(net)()`
+            name = f"{name_of(node.func)}.__call__"
+            found |= self._of_function(name) if name in self._functions else Holding()
         if isinstance(node, ast.Attribute) and node.attr in self._properties:
             found = self._of_function(node.attr)
         return found | self._each(children(node))
@@ -384,6 +370,11 @@ class Sites:
                 found = _most(found, body)  # methods of several classes share a name: the call is of one of them
             self._known[name] = found
         return self._known[name]
+
+
+def _calls(node: ast.stmt) -> bool:
+    """Whether a statement calls anything as it runs."""
+    return not isinstance(node, _SEPARATE) and any(isinstance(part, ast.Call) for part in ast.walk(node))
 
 
 def _most(one: Holding, other: Holding) -> Holding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..syntax import nodes, parsed
 
@@ -38,6 +38,14 @@ def started(source: str) -> list[str]:
 
 LOOKED_UP = frozenset(("getattr", "globals", "locals", "vars"))
 """Calls that give a function by a name which may be told by a text."""
+
+
+def ancestors(kind: str, bases: Mapping[str, list[str]]) -> list[str]:
+    """A class and those that it is made of, by their names, the nearest first."""
+    found = [kind]
+    for one in found:  # which grows
+        found += [base for base in bases.get(one, ()) if base not in found]
+    return found
 
 
 def is_for_scripts(node: ast.stmt) -> bool:

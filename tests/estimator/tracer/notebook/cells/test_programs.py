@@ -186,6 +186,12 @@ NOTEBOOKS = {
         "%%bash\npython broken.py\necho done",
         CELL,
     ),
+    "leaves": ("import sys\nsys.exit()", CELL),
+    "may leave": ("import sys\nif len(sys.path) < 0:\n    sys.exit()", CELL),
+    "leaves a process": (
+        "%%writefile train.py\n" + CELL + "sys.exit(0)\n",
+        f"!python train.py {ARGUMENTS}",
+    ),
     "missing": ("import paddle\n!python nowhere.py",),
 }
 CHILD = """
@@ -237,6 +243,15 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
     assert traced[name]["sizes"] == traced["cell"]["sizes"]
+
+
+def test_who_leaves_in_a_cell_ends_the_notebook_there(traced: dict) -> None:
+    """It had a figure, of a training to which no job comes; a script's own end is none of the notebook's."""
+    stop = traced["leaves"]["stop"]
+    assert (traced["leaves"]["status"], stop["cell"], stop["line"]) == ("would_stop", 0, 2)
+    assert stop["error"].startswith("SystemExit")
+    for name in ("may leave", "leaves a process"):
+        assert (traced[name]["status"], traced[name]["stop"]) == ("ok", None)
 
 
 def test_a_cell_of_the_shell_leaves_the_notebook_where_it_was(traced: dict) -> None:
