@@ -71,14 +71,19 @@ def check_leaves(runtime: Tensors, template: Template, tensors: list[Any], state
     written = (step.operands[place] for step in template.steps for place in step.inplace.values())
     for slot in written:
         if isinstance(slot, int) and slot < len(tensors) and wants[slot] and states[slot].node is None:
-            raise runtime.refused(ValueError(_LEAF.format(word="Var", name=tensors[slot].name)))
+            raise runtime.refused(ValueError(_LEAF.format(word="Var", name=_name(tensors[slot]))))
 
 
 def check_leaf(runtime: Tensors, tensor: Any) -> None:
     """Raise what `tensor[index] = value` says first of all of a leaf whose gradient is asked for
     (`tensor__setitem_dygraph`)."""
     if paddle.is_grad_enabled() and not tensor.stop_gradient and runtime.state(tensor).node is None:
-        raise runtime.refused(ValueError(_LEAF.format(word="Tensor", name=tensor.name)))
+        raise runtime.refused(ValueError(_LEAF.format(word="Tensor", name=_name(tensor))))
+
+
+def _name(tensor: Any) -> str:
+    """What a tensor is called; a number of its own it is given by nobody but who asks for its name."""
+    return "" if tensor.name.startswith("eager_tmp_") else str(tensor.name)
 
 
 _WITHOUT_META = frozenset(

@@ -176,3 +176,35 @@ def test_a_batch_for_whose_trial_the_time_is_up_is_suggested_as_not_tried():
     result = {"status": "needs_input", "questions": [asked], "notes": []}
     (told,) = trials.suggested({}, result, trace, lambda: True)["questions"]
     assert (told["suggestion"], told["params"]["source"]) == (batches[1][0], "untried")
+
+
+BY_HAND = """
+import numpy as np
+import paddle
+table = np.genfromtxt('absent.dat', dtype=np.float32, delimiter='\\t')
+rows = paddle.to_tensor((table - table.mean(axis=0)) / table.std(axis=0))
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([rows[:, :-1], rows[:, -1]]), batch_size=10)
+w, b = paddle.normal(0.0, 0.01, (5, 1)), paddle.zeros([1])
+w.stop_gradient = b.stop_gradient = False
+for x, y in loader:
+    loss = ((paddle.matmul(x, w) + b - y.reshape([-1, 1])) ** 2).mean()
+    loss.backward()
+    for p in [w, b]:
+        with paddle.no_grad():
+            p[:] -= 0.1 * p.grad
+        p.grad.zero_()
+"""
+
+
+def test_what_paddle_says_of_the_graph_is_no_reason_against_a_batch(run_child):
+    """Any batch leads to it: labels of whole numbers were suggested, for which the program ends before."""
+    read = "np.genfromtxt('absent.dat', dtype=np.float32, delimiter='\\t')"
+    here = BY_HAND.replace(read, "np.zeros([40, 6], 'float32')")
+    found = run_child("trace", {"absent": BY_HAND, "here": here})
+    said = "ValueError: (InvalidArgument) Leaf Var () that doesn't stop gradient can't use inplace strategy."
+    assert found["here"]["stop"]["error"] == said
+    assert found["absent"]["status"] in {"needs_input", "would_stop"}
+    asked = {one["name"]: one["suggestion"] for one in found["absent"]["questions"]}
+    assert "int64" not in str(asked)
+    answered = run_child("trace", {"absent": BY_HAND}, {"absent": {"answers": asked}})["absent"]
+    assert (answered["status"], answered["stop"]["line"], answered["stop"]["error"]) == ("would_stop", 15, said)
