@@ -110,6 +110,24 @@ for epoch in range(3):
         for x, y in batches:
             step(x, y)
 """,
+    "sizes by the round": """
+for epoch in range(3):
+    size = 32 + 32 * epoch
+    for _ in range(4):
+        step(paddle.rand([size, 64]), paddle.randint(0, 10, [size]))
+""",
+    "sizes of a table": """
+sizes = {0: 32, 1: 64, 2: 96}
+for epoch in range(3):
+    size = sizes[epoch]
+    for _ in range(4):
+        step(paddle.rand([size, 64]), paddle.randint(0, 10, [size]))
+""",
+    "sizes that follow in place": """
+for stage in range(3):
+    for _ in range(4):
+        step(paddle.rand([32 * (stage + 1), 64]), paddle.randint(0, 10, [32 * (stage + 1)]))
+""",
     "another training in each epoch": """
 def epoch(size):
     for _ in range(4):

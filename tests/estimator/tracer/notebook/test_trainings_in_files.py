@@ -84,6 +84,11 @@ CASES = {
         [13, 14],
     ),
     "a property": (["import lib", LAST, "lib.Late(50).result"], [40, 50]),
+    "a function that calls itself": (
+        ["from lib import fit\ndef grow(width):\n    fit(width)\n    return width if width > 20 else grow(width * 2)",
+         "grow(13)"],
+        [13, 26],
+    ),
     "a call that is inherited": (
         ["import lib\nclass Own(lib.Base):\n    pass", "own = Own(13)\nown()", "Own(14)().net"],
         [13, 14],

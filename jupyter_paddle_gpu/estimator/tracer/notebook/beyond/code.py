@@ -37,7 +37,7 @@ def is_any(sources: Iterable[str], sites: Sites) -> bool:
     loops = [node for node in everything if isinstance(node, _LOOPS) and sites.held(node).trains]
     for loop in loops:
         inner = [one for one in loop.body if _is_round(one, sites)]
-        if len(inner) > 1 or (inner and _goes_through_things(loop, everything)):
+        if len(inner) > 1 or (inner and (_goes_through_things(loop, everything) or _hangs_on_round(loop))):
             return True
         if inner and any(_does(one) for one in loop.body if one not in inner):
             return True
@@ -58,6 +58,23 @@ def _goes_through_things(loop: ast.AST, everything: Iterable[ast.AST]) -> bool:
     return isinstance(through, _LITERALS) or (
         isinstance(through, ast.Call) and getattr(through.func, "attr", "") in {"items", "values"}
     )
+
+
+def _hangs_on_round(loop: ast.stmt) -> bool:
+    """Whether numbers follow from that of the round, which may be sizes: `size = sizes[epoch]`,
+    `paddle.rand([4, 16 * (stage + 1)])`."""
+    target = getattr(loop, "target", None)
+    names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)} if target is not None else set()
+    for part in ast.walk(loop):
+        computed: list[ast.AST] = []
+        if isinstance(part, ast.Assign):
+            computed = [part.value]
+        elif isinstance(part, ast.Call) and getattr(part.func, "attr", getattr(part.func, "id", "")) not in _LITTLE:
+            given = [*part.args, *(one.value for one in part.keywords)]
+            computed = [one for value in given for one in ast.walk(value) if isinstance(one, ast.BinOp)]
+        if any(isinstance(one, ast.Name) and one.id in names for value in computed for one in ast.walk(value)):
+            return True
+    return False
 
 
 def comes_behind(cells: Iterable[tuple[int, str]], sites: Sites) -> bool:

@@ -367,6 +367,10 @@ class Sites:
             found = Holding()
             for one in self._functions[name]:
                 body = self._each(getattr(one, "body", ()))
+                if body.makes and any(
+                    isinstance(part, ast.Call) and name_of(part.func) == name for part in ast.walk(one)
+                ):
+                    body = body.repeated()  # it calls itself, and makes another optimizer then
                 found = _most(found, body)  # methods of several classes share a name: the call is of one of them
             self._known[name] = found
         return self._known[name]
