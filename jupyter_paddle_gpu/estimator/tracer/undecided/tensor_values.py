@@ -93,6 +93,9 @@ def numbers(runtime: Tensors, tensor: Any) -> Any:
     found = np.full(list(tensor.shape), number, dtype=_NUMPY.get(dtype, dtype))
     if stands.slope:
         found += (stands.slope * np.arange(found.size)).reshape(found.shape).astype(found.dtype)
+    chosen = choices.classes.get(runtime.state(tensor))
+    if chosen is not None and chosen[0] and found.dtype.kind in "iu":  # `argmax` names one of its classes
+        found %= chosen[0]
     return found.view(unknowns.UnknownArray)
 
 

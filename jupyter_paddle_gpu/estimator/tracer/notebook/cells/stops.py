@@ -233,9 +233,10 @@ def is_unreadable(problem: BaseException) -> bool:
 
 def is_by_dimensions(problem: BaseException) -> bool:
     """Whether an array has another number of dimensions than is asked of it, whatever its numbers are."""
-    if not isinstance(problem, (IndexError, ValueError)):
+    if not isinstance(problem, (AssertionError, IndexError, ValueError)):
         return False
-    return _BY_DIMENSIONS.search(str(problem)) is not None or _is_by_ranks(problem)
+    is_said = not isinstance(problem, AssertionError) and _BY_DIMENSIONS.search(str(problem)) is not None
+    return is_said or _is_by_ranks(problem)
 
 
 def _is_by_ranks(problem: BaseException) -> bool:

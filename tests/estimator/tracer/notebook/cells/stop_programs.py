@@ -290,6 +290,12 @@ REFUSED |= {
     "a data set with an argument too many": training(x="paddle.io.TensorDataset([paddle.rand([4, 4])], 3)"),
     "an axis in words": training(loss="net(x).argsort('four').mean()"),
     "a type behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}x = x.astype('float64')"),
+    "an axis that Paddle's own function looks at, behind a choice": training(
+        loss="paddle.take_along_axis(net(x), paddle.full([4, 1], int(net(x).argmax(1)[0])), 7).mean()"
+    ),
+    "an axis behind a place that was chosen": training(
+        x="paddle.rand([4, 4]); k = int(net(x).argmax(1)[0]); net(x)[:, k]; net(x).argmax(7)"
+    ),
     "parts behind a choice": training(x=f"paddle.rand([4, 4]); {CHOSEN}a, b = net(x)"),
 }
 REFUSED |= {
