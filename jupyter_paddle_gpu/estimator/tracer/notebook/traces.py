@@ -35,6 +35,7 @@ from ..step.changes import Changes
 from ..step.host_memory import HostMemory
 from ..step.steps import StepWatch
 from ..undecided import running_code
+from ..undecided.absent_data import AbsentData
 from .beyond import gathered, written
 from .cells import behind
 from .cells.running import CellRun
@@ -134,11 +135,17 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest
     watch.rest.fixes = partial(behind.fixes, run.found.sources)
     watch.rest.may_write = partial(written.may_write, run.found.sources)
-    runtime.of(Lengths).unlike = partial(gathered.unlike, tuple(run.found.sources))
+    has_data = partial(_has_data, runtime)
+    runtime.of(Lengths).unlike = partial(gathered.unlike, tuple(run.found.sources), has_data=has_data)
     watch.rest.is_open = runtime.of(Scalers).are_open
     watch.rest.later = scenario.request.get("later") or 0
     scenario.decisions.ends, scenario.decisions.is_behind = watch.next_epoch, lambda: watch.rest.is_on
     scenario.decisions.is_turned = bool(watch.rest.later)
+
+
+def _has_data(runtime: Runtime) -> bool:
+    """Whether nothing that was read so far stands for data that is not here."""
+    return not runtime.of(AbsentData).used and "data_absent" not in runtime.notes
 
 
 def _session(scenario: Scenario, run: CellRun | None, rounds: int) -> Runtime:

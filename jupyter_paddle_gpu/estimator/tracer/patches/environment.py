@@ -296,6 +296,10 @@ class Exported:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The layer's outputs."""
+        is_other = isinstance(self.specs, (list, tuple)) and (len(args) < len(self.specs) or bool(kwargs))
+        if is_other and (session := current()) is not None:
+            spec = FunctionSpec(self._forward, self.specs)
+            _refused(session, lambda: spec.args_to_input_spec(*spec.unified_args_and_kwargs(args, dict(kwargs))))
         return self._forward(*args, **kwargs)
 
     @property
@@ -318,7 +322,10 @@ def _undecorated(
     if not is_layer:
         return _compiling(function) if inspect.isfunction(function) else function
     if not isinstance(function.forward, Exported):
-        function.forward = Exported(function.forward, args[0] if args else kwargs.get("input_spec"))
+        specs = args[0] if args else kwargs.get("input_spec")
+        if specs is not None and not isinstance(specs, (list, tuple)):
+            _refused(session, functools.partial(FunctionSpec, function.forward, specs))
+        function.forward = Exported(function.forward, specs)
     return function
 
 

@@ -51,6 +51,18 @@ CASES: dict[str, tuple[dict[str, str], tuple[int, int] | None]] = {
         },
         (5, 3),
     ),
+    "in each step of fewer epochs": (
+        {"step": "losses.append(1.0)", "round": "", "plot": "plt.plot(range(epochs), losses)"},
+        (3, 12),
+    ),
+    "in each step and each epoch": (
+        {"step": "losses.append(1.0)", "round": "losses.append(2.0)", "plot": "plt.plot(range(12), losses)"},
+        (12, 15),
+    ),
+    "in each step by the loader's length": (
+        {"step": "scores.append(1.0)", "plot": "plt.plot(range(epochs * len(loader)), losses)"},
+        (12, 3),
+    ),
     "as many": ({"plot": "plt.plot(range(epochs), losses)\nplt.plot(range(3), losses)"}, None),
     "as many as there are": ({"plot": "plt.plot(range(len(losses)), losses)"}, None),
     "by the last count": ({"plot": "plt.plot(range(epoch + 1), losses)"}, None),

@@ -2,15 +2,20 @@
 a list that three epochs filled.
 
 A trace leaves the loops long before. What a list holds then is known where it is empty at first, one loop alone appends
-to it in each of its rounds, nothing else changes it, and the loop counts to a number that the code gives.
+to it in each of its rounds, or in each of a loop within, nothing else changes it, and the loops count to numbers that
+the code gives or go through a loader whose data is here.
 """
 
 from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
 from types import FrameType
+
+from paddle.io import DataLoader
 
 from ... import call_stack
 from ..syntax import nodes, parsed
@@ -23,20 +28,25 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _MOST = 1_000_000
 _LINES = frozenset(("plot", "semilogx", "semilogy", "loglog"))
+_COMPUTED = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 _BY_TEXT = frozenset(("globals", "locals", "vars", "setattr", "exec", "eval"))
 """What may bind a name that stands in a text."""
 
 
-def unlike(sources: Sequence[str], frame: FrameType) -> tuple[int, int] | None:
+def unlike(sources: Sequence[str], frame: FrameType, *, has_data: Callable[[], bool]) -> tuple[int, int] | None:
     """How many places there are along x and along y in the call of a plot that a frame is at; None where they are as
-    many, or where the code does not say it."""
+    many, or where the code does not say it.
+
+    Args:
+        has_data: says whether what the loaders read is here.
+    """
     if call_stack.cell_of(frame.f_code.co_filename) is None:
         return None
     source = "".join(linecache.getlines(frame.f_code.co_filename))
     calls = [one for one in nodes(source) if isinstance(one, ast.Call) and _is_at(one, frame.f_lineno)]
     match calls:
         case [ast.Call(args=[x, y, *_])] if sources.count(source) == 1:
-            program = _Program(sources, source, frame)
+            program = _Program(sources, source, frame, has_data=has_data())
             found = program.length(x), program.length(y)
             return None if None in found or found[0] == found[1] else found  # type: ignore[return-value]
     return None
@@ -52,9 +62,14 @@ def _is_at(call: ast.Call, line: int) -> bool:
 
 
 class _Program:
-    """The code around one call."""
+    """The code around one call.
 
-    def __init__(self, sources: Sequence[str], source: str, frame: FrameType) -> None:
+    Args:
+        has_data: whether what the loaders read is here, so that they know how many batches there are.
+    """
+
+    def __init__(self, sources: Sequence[str], source: str, frame: FrameType, *, has_data: bool) -> None:
+        self._has_data = has_data
         self._all = [node for one in sources for node in nodes(one)]
         self._at = sources.index(source), frame.f_lineno
         self._frame = frame
@@ -89,12 +104,10 @@ class _Program:
                 value = self._frame.f_locals.get(name, self._frame.f_globals.get(name))
                 return value if type(value) is int else None
             case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)], keywords=[]):
-                return self._gathered(name)
-            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as sign, right=right):
+                return self._batches(name) or self._gathered(name)
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _COMPUTED:
                 first, second = self._number(left), self._number(right)
-                if first is None or second is None:
-                    return None
-                return first + second if isinstance(sign, ast.Add) else first - second
+                return None if first is None or second is None else _COMPUTED[type(sign)](first, second)
         return None
 
     def _only(self, name: str, bodies: list[list[ast.stmt]]) -> ast.expr | None:
@@ -108,21 +121,39 @@ class _Program:
         """The entries of a list once the loop has ended that appends to it."""
         value = self._only(name, self._bodies)
         is_empty = isinstance(value, ast.List) and not value.elts
-        loops = [(number, one) for number, body in enumerate(self._bodies) for one in body
-                 if isinstance(one, ast.For) and any(_appends(part, name) for part in _flat(one.body))]  # fmt: skip
-        if value is None or not is_empty or len(loops) != 1:
+        filled = [(number, one, filling) for number, body in enumerate(self._bodies) for one in body
+                  if isinstance(one, ast.For) and (filling := list(_filling(one, name)))]  # fmt: skip
+        if value is None or not is_empty or len(filled) != 1:
             return None
-        number, loop = loops[0]
+        number, loop, filling = filled[0]
         made = next(at for at, body in enumerate(self._bodies) for one in body if value in _assigned(one, name))
         is_between = (made, value.lineno) < (number, loop.lineno) and (number, loop.end_lineno or 0) < self._at
-        appended = [part for part in _flat(loop.body) if _appends(part, name)]
-        if not is_between or loop.orelse or _may_end(loop) or not self._is_read_alone(name, appended):
+        is_whole = not any(one.orelse or _may_end(one) for loops, _ in filling for one in loops)
+        if not is_between or not is_whole or not self._is_read_alone(name, [one for _, one in filling]):
             return None
-        through = loop.iter
-        if isinstance(through, ast.Call) and getattr(through.func, "id", getattr(through.func, "attr", "")) == "tqdm":
-            through = through.args[0] if through.args else through
-        rounds = self.length(through) if isinstance(through, ast.Call) else None
-        return None if rounds is None else rounds * len(appended)
+        rounds = [[self._rounds(one.iter) for one in loops] for loops, _ in filling]
+        return None if any(None in one for one in rounds) else sum(map(prod, rounds))  # type: ignore[arg-type]
+
+    def _rounds(self, through: ast.expr) -> int | None:
+        """How often a loop turns: through a range, or a loader's batches."""
+        match through:
+            case ast.Call(func=ast.Name(id="enumerate" | "tqdm") | ast.Attribute(attr="tqdm"), args=[inner, *_]):
+                return self._rounds(inner)
+            case ast.Call(func=ast.Name(id=name), args=[], keywords=[]) | ast.Name(id=name):
+                return self._batches(name)
+            case ast.Call():
+                return self.length(through)
+        return None
+
+    def _batches(self, name: str) -> int | None:
+        """How many batches a loader gives that the program makes once."""
+        loader = self._frame.f_locals.get(name, self._frame.f_globals.get(name))
+        if not self._has_data or not isinstance(loader, DataLoader) or self._only(name, self._constants) is None:
+            return None
+        try:
+            return len(loader)
+        except Exception:  # one over a stream, and what a program's own sampler says
+            return None
 
     def _is_read_alone(self, name: str, appended: list[ast.stmt]) -> bool:
         """Whether nothing but these statements may change the list."""
@@ -170,6 +201,15 @@ def _binds(node: ast.AST, name: str, *, by_text: bool) -> bool:
         case ast.Constant(value=str(text)):  # `globals()["losses"]`
             return by_text and text == name
     return False
+
+
+def _filling(loop: ast.For, name: str) -> Iterator[tuple[list[ast.For], ast.stmt]]:
+    """What appends to a list in each round of a loop, with the loops around it, the outermost first."""
+    for part in _flat(loop.body):
+        if _appends(part, name):
+            yield [loop], part
+        elif isinstance(part, ast.For):
+            yield from (([loop, *inner], one) for inner, one in _filling(part, name))
 
 
 def _appends(statement: ast.stmt, name: str) -> bool:
