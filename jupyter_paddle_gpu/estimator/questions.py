@@ -165,6 +165,7 @@ SOURCES = {
     "home": "That is a hosted notebook's home: here it is the notebook's own folder.",
     "documented": "The suggestion is what a command in a document beside the program gives.",
     "code": "The suggestion is one of those that the program knows by name.",
+    "alone": "The suggestion is what a launcher would say to a single process, as a job on one device is.",
     "any": "The suggestion is assumed: nothing in the program says what it is.",
     "printed": "The suggestion is what the notebook's saved outputs show.",
     "stated": "The suggestion is what stands in words beside it in the code: {said}",

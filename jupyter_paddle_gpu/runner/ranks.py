@@ -11,12 +11,45 @@ import socket
 import subprocess
 import sys
 import time
-from typing import Dict, List, Optional, Sequence, Tuple
+from typing import Dict, List, Mapping, Optional, Sequence, Tuple
 
 from . import processes
 
 GRACE_SECONDS = 1.0
 """Where another process has failed, this one may so long come to the same error by itself before it is stopped."""
+
+_NAMES = (
+    "PADDLE_MASTER",
+    "PADDLE_GLOBAL_SIZE",
+    "PADDLE_LOCAL_SIZE",
+    "PADDLE_GLOBAL_RANK",
+    "PADDLE_LOCAL_RANK",
+    "PADDLE_NNODES",
+    "PADDLE_CURRENT_ENDPOINT",
+    "PADDLE_TRAINER_ID",
+    "PADDLE_TRAINERS_NUM",
+    "PADDLE_RANK_IN_NODE",
+    "PADDLE_TRAINER_ENDPOINTS",
+)
+_MARK = "PADDLE_GLOBAL_SIZE"
+ALONE = {
+    "PADDLE_TRAINERS_NUM": "1",
+    "PADDLE_TRAINERS": "1",
+    "PADDLE_LOCAL_SIZE": "1",
+    "PADDLE_LOCAL_DEVICE_IDS": "0",
+    "PADDLE_TRAINER_ID": "0",
+    "PADDLE_LOCAL_RANK": "0",
+    "PADDLE_RANK_IN_NODE": "0",
+    "PADDLE_TRAINER_ENDPOINTS": "127.0.0.1:6170",
+}
+"""What a program may be told that reads these variables and runs as one process: they say nothing else than what Paddle
+takes where they are not set."""
+
+
+def of_launch(environment: Mapping[str, str]) -> Dict[str, str]:
+    """What `environments` has set of an environment: it holds for this process, whatever was answered for a single
+    one."""
+    return {name: environment[name] for name in _NAMES if name in environment} if _MARK in environment else {}
 
 
 def environments(devices: Sequence[Dict[str, str]]) -> List[Dict[str, str]]:
@@ -31,19 +64,9 @@ def environments(devices: Sequence[Dict[str, str]]) -> List[Dict[str, str]]:
     found = []
     for rank, device in enumerate(devices):
         number = str(rank)
-        common = {
-            "PADDLE_MASTER": endpoints[0],
-            "PADDLE_GLOBAL_SIZE": str(len(devices)),
-            "PADDLE_LOCAL_SIZE": str(len(devices)),
-            "PADDLE_GLOBAL_RANK": number,
-            "PADDLE_LOCAL_RANK": number,
-            "PADDLE_NNODES": "1",
-            "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
-            "PADDLE_TRAINER_ID": number,
-            "PADDLE_TRAINERS_NUM": str(len(devices)),
-            "PADDLE_RANK_IN_NODE": number,
-            "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
-        }
+        size = str(len(devices))
+        told = (endpoints[0], size, size, number, number, "1", endpoints[rank], number, size, number)
+        common = dict(zip(_NAMES, (*told, ",".join(endpoints))))  # noqa: B905 - Python 3.8
         found.append(dict(common, **device))
     return found
 

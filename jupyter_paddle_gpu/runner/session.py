@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 
 from . import channel, ending, event_files, processes, space
-from .ranks import Others
+from .ranks import Others, of_launch
 from .spec import Spec
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Session:
 
     def _spawn(self) -> None:
         out, err, messages, answers = os.pipe(), os.pipe(), os.pipe(), os.pipe()
-        environment = dict(os.environ, **self._spec.environment)
+        environment = {**os.environ, **self._spec.environment, **of_launch(os.environ)}
         environment["PADDLE_GPU_JOB_ID"] = self._spec.id
         environment["PADDLE_GPU_CHECKPOINTS"] = str(self._spec.checkpoints)
         environment.setdefault("PYTHONUNBUFFERED", "1")  # Python programs that the notebook starts print at once

@@ -67,6 +67,14 @@ def test_each_has_its_rank_its_device_and_its_log_and_the_first_one_writes_the_n
     assert carriers("job0", run.folder) == []
 
 
+def test_an_answer_for_one_process_gives_way_to_what_each_of_several_is_told(two):
+    """`--set PADDLE_TRAINERS_NUM=1` of an estimate on one device."""
+    answered = {"PADDLE_TRAINER_ID": "0", "PADDLE_TRAINERS_NUM": "1", "BATCH": "8"}
+    run = two(RANK + "print(rank, os.environ['PADDLE_TRAINERS_NUM'], os.environ['BATCH'])", environment=answered)
+    assert run.wait() == 0
+    assert ("0 2 8" in run.texts(), "1 2 8" in other(run, "log.jsonl")) == (True, True)
+
+
 def test_a_stop_ends_all_of_them_and_each_saves(two):
     run = two(WAIT)
     up(run)

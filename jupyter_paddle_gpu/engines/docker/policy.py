@@ -21,6 +21,7 @@ from ...domain.containers.references import Reference, parse_reference
 from ...domain.errors import PaddleGpuError
 from ...domain.jobs.job import JobSpec, Resources
 from ...domain.sizes import human
+from ...runner.ranks import ALONE
 from . import folders
 from .folders import Mount, is_below
 from .settings import DockerSettings
@@ -172,7 +173,8 @@ def check_environment(environment: Mapping[str, Any]) -> dict[str, str]:
     for name, value in environment.items():
         if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
             raise PaddleGpuError("variable_name", "“{name}” cannot be the name of a variable.", name=str(name)[:100])
-        if _RESERVED.fullmatch(name) or makers().sets(name):
+        is_of_one = value == ALONE.get(name)  # an answer that says what is so on one device, and holds on no more
+        if (_RESERVED.fullmatch(name) or makers().sets(name)) and not is_of_one:
             raise PaddleGpuError(
                 "variable_reserved",
                 "The variable {name} is set by the engine and cannot be given.",

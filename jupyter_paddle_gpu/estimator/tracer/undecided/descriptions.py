@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -98,3 +98,10 @@ def parts_of(text: Any) -> list[tuple[str, str, tuple[int, ...]]]:
         (name, dtype, tuple(int(size) for size in sizes.split(",") if size.strip()))
         for name, dtype, sizes in (_ITEM.findall(text) if is_description(text) else ())
     ]
+
+
+def said(things: Iterable[tuple[str, str, tuple[int, ...]]]) -> str:
+    """Things with their names, types and shapes in the words of an answer."""
+    return " ".join(
+        f"{name}{': ' if name else ''}{dtype}[{','.join(map(str, shape))}]" for name, dtype, shape in things
+    )

@@ -280,7 +280,10 @@ def _is_text(node: ast.expr, texts: set[str]) -> bool:
             return name in texts
         case ast.Subscript(value=text, slice=ast.Slice()):
             return _is_text(text, texts)
-        case ast.Call(func=ast.Attribute(attr="read"), args=[]):
+        case (
+            ast.Call(func=ast.Attribute(attr="read"), args=[])
+            | ast.Call(func=ast.Attribute(value=ast.Constant(value=""), attr="join"))
+        ):
             return True
         case ast.Call(func=ast.Attribute(value=text, attr=method)) if method in _OF_TEXT:
             return method == "read_text" or _is_text(text, texts)

@@ -57,7 +57,7 @@ _BY_LAYER = {
     **dict.fromkeys(("in_features", "input_size"), FEATURES),
 }
 """By what a layer calls it, where its name does not tell: a last layer is as wide as there are classes."""
-_OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|to_?(idx|id|ix)")
+_OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|2i(x|ndex)?$|to_?(idx|id|ix|i$)")
 """What a vocabulary's size is called."""
 _OF_SIGNS = re.compile(r"(?i)(^|_|2|len)(char|letter|alphabet)|chars?(_|2|set|$)")
 """What the number of a text's characters is called."""

@@ -16,6 +16,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from ...patches.processes.alone import ALONE, VARIABLES
 from ...patches.processes.command_lines import TRAINS, destination
 from ...patches.processes.options import options_of
 from ..sites import name_of
@@ -203,7 +204,8 @@ def environment(name: str, statement: str, sources: Iterable[str], number: str =
     number = number or _converted(statement, name)
     number = number or next(filter(None, (_number_of(name, node, whole) for node in whole)), "")
     assumed = dict.fromkeys((_neutral(name, number), by_name(name)))
-    return _texts([*found, *((value, ANY) for value in assumed if value)])
+    of_one = [(VARIABLES[name], ALONE)] if name in VARIABLES else []
+    return _texts([*of_one, *found, *((value, ANY) for value in assumed if value)])
 
 
 def of_choices(known: Iterable[str]) -> list[Candidate]:

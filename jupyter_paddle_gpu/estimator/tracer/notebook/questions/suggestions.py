@@ -6,10 +6,8 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator, Sequence
-from functools import partial
 from itertools import islice, product, zip_longest
 from typing import Any
 
@@ -17,6 +15,7 @@ from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LAYER, PRINTED, batch_size, columns, values
+from .shapes.branches import branched, encoded
 from .shapes.inputs import first_inputs, lengths_of
 from .shapes.labels import COLUMN, compared, labels_of
 from .shapes.signals import signals
@@ -61,12 +60,13 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     count = len(found.partly) or (len(handed) + 1 if handed else found.items or 2)
     yield from _of_specifications(size, found)
     yield from islice(_by_parameters(size, handed, inputs, found), MOST_PRINTED)
+    yield from islice(encoded(size, count, found), MOST_PRINTED)
     yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
     printed = list(islice(_whole(size, count, found), MOST_PRINTED))
     yield from (one for one in printed if found.partly and _agrees(one[1], found))
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from printed
-    yield from islice(_branched(size, count, found), MOST_PRINTED)
+    yield from islice(branched(size, count, found), MOST_PRINTED)
     if count == _PAIR:
         yield from ((CELLS, one) for one in signals(size, found.numbers))
     if found.is_whole and not found.partly:
@@ -280,38 +280,6 @@ def _whole(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Arra
 
 def _runs(shapes: list[Shape], count: int) -> list[list[Shape]]:
     return [shapes[start : start + count] for start in range(len(shapes) - count + 1)]
-
-
-def _branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
-    """Batches for a model with a branch for each kind of data: its parts' first layers say the channels of pictures, in
-    order the sizes in the cells, or how wide rows are."""
-    for model in found.models.outer[:2]:
-        taken = len(inspect.signature(model.forward).parameters)
-        leaves = [[leaf for leaf in part.sublayers(include_self=True) if not leaf._sub_layers and leaf.parameters()]
-                  for part in model.children()]  # fmt: skip
-        if not 1 < taken < count:
-            continue
-        firsts = [one[0] for one in leaves if one][:taken]
-        given = [one for one in map(partial(_rows_of, size, found), firsts) if one is not None]
-        channels = [int(one._in_channels) for one in firsts if hasattr(one, "_in_channels")]
-        sides = list(dict.fromkeys(found.sides))
-        if len(channels) == taken and sides:
-            chosen = [sides[min(number, len(sides) - 1)] for number in range(taken)]
-            given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
-        if len(given) < taken:
-            continue
-        for label in labels_of(size, given[0], found):
-            yield CELLS if channels else ASSUMED, [*given, *[label] * (count - taken)]
-
-
-def _rows_of(size: int, found: Hints, layer: Any) -> Array | None:
-    """What the first layer of a branch takes that is no picture: rows, or sequences of them."""
-    kind = type(layer).__name__
-    if kind in {"Linear", "BatchNorm1D"}:
-        return "float32", (size, int(layer.weight.shape[0]))
-    if hasattr(layer, "input_size"):
-        return "float32", (size, next(length for _, length in lengths_of(found)), int(layer.input_size))
-    return None
 
 
 def _text(arrays: Sequence[Array], names: Sequence[str]) -> str:

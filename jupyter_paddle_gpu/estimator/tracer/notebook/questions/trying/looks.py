@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 
 from ....patience import Patience
-from ....undecided.descriptions import is_description, parts_of
+from ....undecided.descriptions import is_description, parts_of, said
 from .ends import Result, Tried, is_borne_out, mark, reached
 
 Thing = tuple[str, str, tuple[int, ...]]
@@ -103,7 +103,7 @@ class _Looks:
         firsts = {shape[0] for _, _, shape in self._things if shape}
         if len(firsts) == 1:
             size = firsts.pop()
-            yield _text([(name, dtype, (2 * size + 1, *shape[1:])) for name, dtype, shape in self._things])
+            yield said([(name, dtype, (2 * size + 1, *shape[1:])) for name, dtype, shape in self._things])
         if kind == "code":
             return
         self.is_rough = True
@@ -112,7 +112,7 @@ class _Looks:
         if kind == "mixed":
             for other in _FLOATS:
                 things = [(name, other if dtype in _FLOATS else dtype, shape) for name, dtype, shape in self._things]
-                yield _text(things)
+                yield said(things)
         for number in numbers:
             yield from self._of_types(number) if kind == "mixed" else self._of_shapes(number, alone=len(numbers) == 1)
         if kind != "mixed":
@@ -138,7 +138,7 @@ class _Looks:
             ]
         else:
             strange = [(name, dtype, (*(2 * side + 1 for side in shape), _MORE)) for name, dtype, shape in self._things]
-        return _text([strange[n] if n in numbers else own for n, own in enumerate(self._things)])
+        return said([strange[n] if n in numbers else own for n, own in enumerate(self._things)])
 
     def _is_same(self, found: Result) -> bool:
         return bool(mark(found) == mark(self._best))
@@ -147,7 +147,7 @@ class _Looks:
         return reached(found) < reached(self._best)
 
     def _with(self, number: int, thing: Thing) -> str:
-        return _text([thing if n == number else own for n, own in enumerate(self._things)])
+        return said([thing if n == number else own for n, own in enumerate(self._things)])
 
     def _of_types(self, number: int) -> _Look:
         """A thing of numbers of other types; of those that are taken alike one, where that is not taken."""
@@ -179,7 +179,7 @@ class _Looks:
         sides = [side for number in numbers for side in self._things[number][2][1:]]
         for side in dict.fromkeys(one for one in sides if sides.count(one) > 1):
             for longer in (2 * side + 1, side + 1):
-                found = yield _text([
+                found = yield said([
                     (name, dtype, (*shape[:1], *(longer if one == side else one for one in shape[1:])))
                     for name, dtype, shape in self._things
                 ])  # fmt: skip
@@ -191,10 +191,3 @@ def _is_for(found: Result, size: int, *, unless: str = "") -> bool:
     """Whether a run ended since a size is not the one that is wanted; `unless` that one."""
     figures = {str(one).strip("[]") for one in (found.get("end") or {}).get("compared") or ()}
     return str(size) in figures and unless not in figures
-
-
-def _text(things: list[Thing]) -> str:
-    """Things in the words of an answer."""
-    return " ".join(
-        f"{name}{': ' if name else ''}{dtype}[{','.join(map(str, shape))}]" for name, dtype, shape in things
-    )

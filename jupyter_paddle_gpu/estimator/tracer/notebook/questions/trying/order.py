@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
 
 from ..candidates import Candidate
-from ..numbers import LAYER
 from .ends import Result, input_of
+from .lengths import Fitting
 
-_REFUSED = re.compile(r"X's shape = \[([\d, ]+)\].* known capacity of 'shape' is (\d+)")
-"""What Paddle says of a tensor that no whole number of rows of the wanted size comes of."""
-_UNLIKE = re.compile(
-    r"(?:Input\(X\) is|X\[-1\] =) \[(\d+)\], (?:and the \[0\] dimension of Input\(Y\) is|Y\[0\] =) \[(\d+)\]"
-)
-"""What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
 _RANKS_OF = re.compile(r"got input_dims(\d+), label_dims\d+")
 """What it says of labels that have no more, nor one axis less than what they are compared with."""
 _NO_IDS = re.compile(r"embedding input only support int32 and int64, but get float")
@@ -28,16 +21,16 @@ class Order:
     """The order in which candidates are tried: as they come, but for those of an input that a model seems to refuse
     whatever label stands beside it. Where with two labels the program came as far and ended with the same words, the
     input's other labels are tried last. That holds for pictures: labels of a sequence fail alike in the loss as well,
-    and a shorter sequence would fit by chance. Where the program makes rows of a known size of what comes of an input's
-    items (`embedded.reshape([-1, 34 * 10])`, a linear layer behind a flattened sequence), the number of items that fits
-    is tried next. Where what ended it says of which rank labels are, or that an input is of ids, all others are tried
-    last."""
+    and a shorter sequence would fit by chance. Where a layer wants one size of what comes of an input, the sides that
+    fit are tried next (`lengths`), and other labels with them. Where what ended it says of which rank labels are, or
+    that an input is of ids, all others are tried last."""
 
     def __init__(self, candidates: list[Candidate]) -> None:
         self._candidates = candidates
         self._ends: dict[str, set[Any]] = {}
         self._refused: set[str] = set()
-        self._fitting: list[str] = []
+        self._fitting = Fitting()
+        self._found: list[Candidate] = []
         self._axes: set[int] = set()
         self._takes_ids = False
 
@@ -47,10 +40,10 @@ class Order:
             if input_of(one[0]) in self._refused or not self._suits(str(one[0])):
                 later.append(one)
             else:
-                yield one
-            while new := [text for text in self._fitting if text not in tried]:
+                yield self._fitting.fitted(one[0]), one[1]
+            while new := next((found for found in self._found if found[0] not in tried), None):
                 tried.add(new[0])
-                yield new[0], LAYER
+                yield new
         yield from later
 
     def _suits(self, answer: str) -> bool:
@@ -72,27 +65,7 @@ class Order:
             if end in ends:
                 self._refused.add(given)
             ends.add(end)
-        self._fitting += [_of_items(answer, count) for count in _fitting(answer, found)]
-
-
-_ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")
-
-
-def _fitting(answer: Any, found: Result) -> Iterator[int]:
-    """How many items the input of a description has that the program's rows can be made of."""
-    if not isinstance(answer, str) or (given := _ROWS.match(answer)) is None:
-        return
-    count = int(given[2])
-    said = _said(found)
-    for shape, capacity in (one.groups() for one in map(_REFUSED.search, said) if one is not None):
-        sizes = [int(one) for one in shape.split(",")][1:]
-        if sizes.count(count) == 1:
-            others = math.prod(sizes) // count
-            if int(capacity) % others == 0:
-                yield int(capacity) // others
-    for made, wanted in (map(int, one.groups()) for one in map(_UNLIKE.search, said) if one is not None):
-        if made and made % count == 0 and count * wanted % made == 0:
-            yield count * wanted // made
+        self._found += self._fitting.told(answer, _said(found), reached or 0)
 
 
 def _said(found: Result) -> list[str]:
@@ -100,7 +73,3 @@ def _said(found: Result) -> list[str]:
     stop = found.get("stop") or {}
     told = (str(one["params"].get("message", "")) for one in found["questions"])
     return [str(stop.get("error", "")), *told, str(found.get("failed") or "")]
-
-
-def _of_items(answer: str, count: int) -> str:
-    return _ROWS.sub(rf"\g<1>{count}", answer)
