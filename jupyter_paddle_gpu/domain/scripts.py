@@ -56,6 +56,9 @@ OF_SCRIPT = {
         text="Line {line} takes index {index} of an axis with {size} places, and Paddle does not check it: the step "
         "reads what stands in memory there, or the job crashes.",
     ),
+    "In cell {cell}, line {line} “{function}” returns before its training, since this holds: {test}": Message(
+        code="script", text="In line {line} “{function}” returns before its training, since this holds: {test}"
+    ),
     "A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}": Message(
         code="script",
         text="A condition that is not computed here decides whether the job ends in line {line}: {error}",

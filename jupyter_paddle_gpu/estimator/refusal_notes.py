@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..domain.messages import Message
 
+LEFT_EARLY = "left_early"
+"""A note that says why no training was found."""
 REFUSALS = (
     Message(
         code="refused_by_chance",
@@ -27,5 +29,11 @@ REFUSALS = (
         code="way_refused",
         text="A condition that is not computed here decides whether the job ends in cell {cell}, line {line}: {error}",
         hint="The figure is that of a step that goes well.",
+    ),
+    Message(
+        code=LEFT_EARLY,
+        text="In cell {cell}, line {line} “{function}” returns before its training, since this holds: {test}",
+        hint="Give what it waits for where it is called, or set the name that keeps it from training, and estimate "
+        "again.",
     ),
 )

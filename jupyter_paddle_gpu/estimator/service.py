@@ -326,7 +326,7 @@ class EstimateService:
             given, stop = answered_files.of_trace(trace), _told(trace, facts, behind=True)
             return widened(msgspec.structs.replace(estimate, settings=given, stop=stop))
         if trace.status == "no_model":
-            notes = (messages.NO_TRAINING, *notes)
+            notes = notes if trace.says_why else (messages.NO_TRAINING, *notes)
         status: Status = trace.status
         if status == "needs_input" and not questions:
             status = "no_package" if any(one.is_needed for one in absent) else "unsupported"

@@ -15,6 +15,7 @@ from ..domain.estimates import BatchPlace, Evidence, Phase, QuestionKind
 from ..domain.mistakes.stops import Stop
 from ..domain.notebooks import FactValue, Place
 from ..domain.what_ifs import AmpLevel
+from .refusal_notes import LEFT_EARLY
 
 ON_CPU = "on_cpu"
 """Under this name the trace of live objects for a GPU holds the one for the CPU: who traced does not know which of them
@@ -239,3 +240,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     def batch_sizes(self) -> set[int | None]:
         """Those of all the notebook's trainings."""
         return {one.batch_size for one in (self, *self.others)}
+
+    @property
+    def says_why(self) -> bool:
+        """Whether a note says why no training was found."""
+        return any(one.code == LEFT_EARLY for one in self.notes)

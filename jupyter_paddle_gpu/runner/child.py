@@ -94,6 +94,7 @@ def _run(spec: specs.Spec, sender: channel.Sender, interrupts: Interrupts) -> in
     shell = _shell(spec, publisher)
     fields = {"version": sys.version.split()[0], "shell": shell.title, "folder": spec.folder}
     sender.send("hello", fields=fields, settings=[Path(path).name for path in notebook.settings], answered=absent)
+    programs.heed(document.source_of(notebook.cells[index]) for index in notebook.code_cells)
     completed = True
     ended: Dict[str, int] = {}
     """The first program that a cell has started and that ended badly."""

@@ -35,6 +35,12 @@ _DEVICE = re.compile(
 """Names of Paddle's own devices and of those that plugins add (PaddleCustomDevice)."""
 
 
+_OF_OTHERS = re.compile(
+    r"(?i)^FLAGS_.*(cud|cubl|gpu|nccl|conv|trt|rt_|cinn|xpu|npu|dcu|ipu|mem|alloc|gemm|stream|graph|tf32|flash|fus)"
+)
+"""Flags that a Paddle for CPUs need not know."""
+
+
 @dataclass(frozen=True)
 class DeviceNames:
     """Words for `paddle.set_device` beside those: of makers that packages add."""
@@ -85,9 +91,11 @@ def _place(session: Session, original: Replacement, device: Any = None, *args: A
 
 
 def _chosen(session: Session, original: Replacement, device: Any, *args: Any, **kwargs: Any) -> None:
-    """`set_device`: nothing is set, the trace has one device."""
+    """`set_device`: nothing is set, the trace has one device. Words that no build knows are refused."""
     if isinstance(device, str) and session.of(DeviceNames).holds(device):
         absent_devices.ask(session, device, lambda: original(device, *args, **kwargs))
+    elif isinstance(device, str) and device.lower() != "cpu":
+        original(device, *args, **kwargs)
 
 
 def _nothing(session: Session, original: Replacement, *args: Any, **kwargs: Any) -> None:
@@ -159,11 +167,12 @@ def _number(session: Session, original: Replacement, env: Any) -> int:
 
 def _flags(runtime: Tensors, original: Replacement, flags: Any) -> None:
     """`set_flags`: a build without CUDA knows no flags of cuDNN's."""
-    if not READ_ONLY.isdisjoint(flags):
+    if not isinstance(flags, dict) or not READ_ONLY.isdisjoint(flags):
         original(flags)  # every build refuses them
     runtime.of(GpuFlags).put(flags, begun=bool(runtime.ledger.records))
-    with contextlib.suppress(ValueError):
-        original(flags)
+    for name, value in flags.items():
+        with contextlib.suppress(*([ValueError] if _OF_OTHERS.search(name) else [])):
+            original({name: value})
 
 
 def _changed(  # noqa: PLR0917 - Paddle's signature

@@ -43,11 +43,18 @@ def _update(session: Session, original: Callable[..., Any], optimizer: Any, *arg
     return session.of(StepWatch).update(optimizer, lambda: original(optimizer, *args, **kwargs))
 
 
+_SEARCHES = (None, "strong_wolfe")
+"""What `LBFGS` has for a line search."""
+
+
 def _search(session: Tensors, original: Callable[..., Any], optimizer: Any, closure: Any) -> Any:
     """L-BFGS: after the first update its history is full, as it is in every step once there were that many."""
 
     def step() -> Any:
-        loss = original(optimizer, closure)
+        try:
+            loss = original(optimizer, closure)
+        except RuntimeError as problem:  # behind numbers that nobody knows, for a word that stands in the program
+            raise problem if optimizer.line_search_fn in _SEARCHES else session.refused(problem) from None
         _fill(session, optimizer)
         return loss
 

@@ -24,7 +24,7 @@ from ...undecided.descriptions import is_description
 from ...undecided.needs import BatchNeeded, Need, NeededError
 from ...undecided.running_code import place
 from ..dead import of_command_line, settled, without
-from ..outside import asking, choosing, distributions, lacking, looked_for, presumed
+from ..outside import asking, choosing, distributions, lacking, leaving, looked_for, presumed
 from ..outside.answers import bound_to
 from ..outside.surroundings import Spoken
 from ..questions import documented, paths
@@ -282,6 +282,8 @@ class Findings:
         """The program ended in order and trained nothing, though it holds a training: ask for what has it train."""
         if not (self.failures or self.questions) and trains(self.sources, self._sites):
             for question in choosing.questions(self._session.of(Parsers), self._cells, self.sources):
+                self.ask(question)
+            for question in () if self.questions else leaving.questions(self._session, self.sources):
                 self.ask(question)
 
     @property

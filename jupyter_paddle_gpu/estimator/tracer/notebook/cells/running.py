@@ -31,7 +31,7 @@ from .. import late_indices
 from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
 from ..outside import answers as outside
-from ..outside import lacking, presumed
+from ..outside import lacking, leaving, presumed
 from ..outside.surroundings import heard
 from ..processes import Begun
 from ..questions import paths
@@ -52,7 +52,7 @@ from .untaken import Asked, Given
 
 _ROUNDS = 8
 """Of a loop, after which a statement that was passed by in each of them is passed by without a look at its error."""
-_WORDS = {conversions.Conversions: "t(", absent_modules.Imports: "import"}
+_WORDS = {conversions.Conversions: "t(", absent_modules.Imports: "import", leaving.Returns: "return"}
 """A source without the word of one holds nothing for it: to look for a word is quicker than to go through a tree."""
 
 
@@ -99,13 +99,14 @@ class CellRun:
         own = outside.argument_names(known) if self._plain else ()
         given = outside.OutsideAnswers(Given(self._plain, self._asked))
         told = (Answers(self._plain, own), given, paths.Paths(self._plain, (*own, *paths.bound(known))))
+        self.sites = sites or Sites(cells)
         self.rewriting = (
             *(told if self._plain else ()),
             conversions.Conversions(),
             absent_modules.Imports(),
+            leaving.Returns(self.sites),
             *rewriting,
         )
-        self.sites = sites or Sites(cells)
         if absorbs:
             self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), *self.rewriting)
         if not catches:
@@ -262,6 +263,7 @@ class CellRun:
             late_rounds.COUNT: late_rounds.count,
             late_rounds.DONE: late_rounds.done,
             presumed.ABSENT: presumed.absent,
+            leaving.LEFT: leaving.left,
             absorbing.UNSEEN: Unseen(),
             absorbing.SETTINGS: settings_of(Unseen()),
             **within.NAMES,

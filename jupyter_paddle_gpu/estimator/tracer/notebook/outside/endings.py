@@ -33,7 +33,7 @@ class Lack(NamedTuple):
     choices: tuple[str, ...] = ()
 
 
-class _Ended(NamedTuple):
+class Ended(NamedTuple):
     """A condition under which a program ended itself, whether it held then, and where it stands."""
 
     test: ast.expr
@@ -48,20 +48,25 @@ def lacks(problem: BaseException, parsers: Parsers) -> list[Lack]:
     Args:
         parsers: with the command line as it was given.
     """
-    defaults = {action.dest: action.default for action in parsers.last._actions} if parsers.last is not None else {}
-    given = vars(parsers.given) if parsers.given is not None else {}
-    absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
-    for ended in conditions(problem):
-        left_out = _Absent(absent, ended, parsers)
-        # What is of something else is not looked at: data that is not here would count as asked for by that.
-        if left_out.is_any(ended.test) and (wanted := list(_wanted(ended.test, ended.holds, left_out))):
-            found = list(dict.fromkeys(wanted))
-            return [Lack("subcommand_missing", one.name) if one.name in parsers.subcommands else one for one in found]
+    if found := next(filter(None, (wanted_by(ended, parsers) for ended in conditions(problem))), None):
+        return found
     without = parsers.subcommands if isinstance(problem, SystemExit) else ()  # it showed how it is called, and left
     return [Lack("subcommand_missing", name) for name in without]
 
 
-def conditions(problem: BaseException) -> Iterator[_Ended]:
+def wanted_by(ended: Ended, parsers: Parsers) -> list[Lack]:
+    """What would have to be given so that a condition comes out otherwise."""
+    defaults = {action.dest: action.default for action in parsers.last._actions} if parsers.last is not None else {}
+    given = vars(parsers.given) if parsers.given is not None else {}
+    absent = {name for name, value in given.items() if not value and value == defaults.get(name, value)}
+    left_out = _Absent(absent, ended, parsers)
+    if not left_out.is_any(ended.test):
+        return []  # it is of something else: data that is not here would count as asked for by that
+    found = dict.fromkeys(_wanted(ended.test, ended.holds, left_out))
+    return [Lack("subcommand_missing", one.name) if one.name in parsers.subcommands else one for one in found]
+
+
+def conditions(problem: BaseException) -> Iterator[Ended]:
     """The innermost first. Of a function that does nothing but end the program (`usage()`), those of its call."""
     is_within = False
     for frame, line in reversed(_steps(problem.__traceback__)):
@@ -72,7 +77,7 @@ def conditions(problem: BaseException) -> Iterator[_Ended]:
         here = [one for one in around if isinstance(one, ast.stmt)]
         ends = max(here, key=lambda one: (one.lineno, one.col_offset), default=None)
         if isinstance(ends, ast.Assert):
-            yield _Ended(ends.test, False, frame, source)
+            yield Ended(ends.test, False, frame, source)
             return
         if not _is_ending(ends, is_within=is_within):
             return
@@ -80,7 +85,7 @@ def conditions(problem: BaseException) -> Iterator[_Ended]:
         functions = [one.lineno for one in here if isinstance(one, (ast.FunctionDef, ast.AsyncFunctionDef))]
         choices = [one for one in here if isinstance(one, ast.If) and one.lineno >= max(functions, default=0)]
         for one in sorted(choices, key=lambda one: (-one.lineno, -one.col_offset)):
-            yield _Ended(one.test, any(part.lineno <= line <= _end(part) for part in one.body), frame, source)
+            yield Ended(one.test, any(part.lineno <= line <= _end(part) for part in one.body), frame, source)
         if choices:
             return
 
@@ -122,7 +127,7 @@ class _Absent:
         parsers: that read the command line.
     """
 
-    def __init__(self, arguments: set[str], ended: _Ended, parsers: Parsers) -> None:
+    def __init__(self, arguments: set[str], ended: Ended, parsers: Parsers) -> None:
         self._arguments, self._parsers = arguments, parsers
         self._names = {**ended.frame.f_globals, **ended.frame.f_locals}
         self._bound = {
