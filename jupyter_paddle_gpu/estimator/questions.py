@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from ..domain.messages import Message
+import re
+from collections.abc import Mapping
+
+from ..domain.messages import Message, Param
 
 QUESTIONS: dict[str, Message] = {
     message.code: message
@@ -159,6 +162,9 @@ IN_MODULES = {
     "number_unseen": "{name}, which {beside} takes in line {inner}, is computed from data that is not on this machine.",
 }
 """The same of what a module beside the notebook wants."""
+OF_FILE = "{name} is computed from {file}, which is not on this machine."
+OF_FILE_FOR = "{name} is computed from {file}, which is not on this machine; a layer takes it as {sizes}."
+"""Of a number that is computed from a file that is known, and what it is for."""
 SOURCES = {
     "kernel": "The suggestion is what the notebook's kernel holds.",
     "near": "Something of that name lies at the place that is suggested.",
@@ -193,3 +199,16 @@ ONE_TRIED = {
 UNREACHED = "Give its value. Nothing is suggested: none of {tried} that were tried leads to a training."
 """The same where the program ended with none of them."""
 ONE_UNREACHED = "Give its value. Nothing is suggested: the only one that was tried leads to no training."
+_FILE = re.compile(r"\w\.\w|/")
+"""What the name of a file has, and that of a module or a data set has not."""
+
+
+def stated(code: str, name: str, params: Mapping[str, Param]) -> tuple[str, str] | None:
+    """The sentence of a question of which more is known, and what it calls what is asked for: the module that wants it,
+    the file that it comes of; None where nothing is."""
+    if "beside" in params and code in IN_MODULES:
+        return IN_MODULES[code], name
+    if code == "number_unseen" and _FILE.search(str(params.get("file", ""))):
+        part = params.get("part")
+        return OF_FILE_FOR if "sizes" in params else OF_FILE, f"{name} ({part})" if part else name
+    return None

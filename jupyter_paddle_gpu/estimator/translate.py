@@ -15,7 +15,7 @@ from . import packages
 from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import ENDS, IN_MODULES, ONE_TRIED, ONE_UNREACHED, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED
+from .questions import ENDS, ONE_TRIED, ONE_UNREACHED, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED, stated
 from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
@@ -367,8 +367,8 @@ def question(traced: TracedQuestion) -> Question:
     """A question with its reason as a sentence."""
     params = {"name": traced.name, **traced.params}
     why = _sentence(QUESTIONS, traced.why, params)
-    if "beside" in traced.params and traced.why in IN_MODULES:
-        why = msgspec.structs.replace(why, text=IN_MODULES[traced.why])
+    if (known := stated(traced.why, traced.name, traced.params)) is not None:
+        why = msgspec.structs.replace(why, text=known[0], params={**params, "name": known[1]})
     if source := SOURCES.get(str(traced.params.get("source"))):
         why = msgspec.structs.replace(why, hint=ENDS if "end" in traced.params else source)
     elif traced.suggestion is None and "tried" in traced.params:

@@ -29,8 +29,10 @@ from .questions import batch_places, batch_words, started, trials, ways
 from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.settings import SettingsFiles
+from .questions.taken_apart import takes_one
 from .questions.wording import OF_DATA
 from .sites import Sites
+from .syntax import parsed
 from .traces import prepare, traced
 from .trainings import Trainings
 
@@ -335,6 +337,7 @@ def _run(
     def execute(session: Tensors) -> None:
         session.put(deadline)
         presumed.told(session, request)
+        session.of(Loaders).takes_one = lambda name: takes_one(map(parsed, run.found.sources), name)
         with run.begun.run(), working_in(request.get("folder")):
             run.run(session)
 

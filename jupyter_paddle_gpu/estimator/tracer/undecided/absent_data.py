@@ -313,11 +313,9 @@ class Unseen(Arithmetic):
     def __len__(self) -> int:
         if (variant := variants.present()) is not None:
             return self._count(variant)
-        session = current()
-        if session is not None:
+        if (session := current()) is not None:
             data = session.of(AbsentData)
-            answer = data.answers.get(f"len_{data.name_of(self)}")
-            if isinstance(answer, int):
+            if isinstance(answer := data.answers.get(f"len_{data.name_of(self)}"), int):
                 return answer
         return self._needs("length_unseen")
 
@@ -326,8 +324,10 @@ class Unseen(Arithmetic):
             count = variants.unpacked_into(sys._getframe(1)) or self._count(variant)
             return (Unseen(self) for _ in range(count) if variants.may_spend() or self._needs("batch_unseen"))
         session = current()
-        name = session.of(AbsentData).name_of(self) if session else ""
-        text = session.of(AbsentData).description(name) if session else None
+        if self.__dict__["_label"] == "shape" and (sides := variants.unpacked_into(sys._getframe(1))):
+            return iter([self._part(str(side)) for side in range(sides)])
+        data = session.of(AbsentData) if session else None
+        text = data.description(data.name_of(self)) if data else None
         if text is None:
             self._needs("batch_unseen")
         batches = [unknown_batch(text) for _ in range(EPOCH)]

@@ -55,8 +55,20 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
         name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(value),
         default=default_of(value), key=key_of(value), usual=usual_of(value),
         options=() if against is None else (against,), file=file_of(value),
+        part=_side_of(value, data) if kind == "value" else "",
     )  # fmt: skip
     return data.need(need)  # type: ignore[no-any-return]
+
+
+def _side_of(value: Any, data: Any) -> str:
+    """Which side of which shape a number is; empty where it is none."""
+    while value.__dict__["_label"] == COMPUTED and value.__dict__["_of"] is not None:
+        value = value.__dict__["_of"]
+    label, shape = value.__dict__["_label"], value.__dict__["_of"]
+    if shape is None or shape.__dict__["_label"] != "shape" or not (label.isdecimal() or label == "last"):
+        return ""
+    name = data.name_of(shape)
+    return f"{name}.shape[{'-1' if label == 'last' else label}]" if name else ""
 
 
 def _is_vocabulary(value: Any) -> bool:

@@ -47,6 +47,8 @@ class Need:
     """Texts that the program knows, of which a setting is one."""
     file: str = ""
     """The file that would have held it, where that is known beside what was looked for."""
+    part: str = ""
+    """What of a shape it is: `table.shape[1]`, in `rows, columns = table.shape`."""
     module: tuple[tuple[str, Any], ...] = ()
     """The module of the program's own that needs it, and the line in it."""
 

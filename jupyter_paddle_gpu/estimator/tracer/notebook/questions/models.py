@@ -103,6 +103,11 @@ class Models:
             )
         return False
 
+    def reads_sequences(self, model: Any) -> bool:
+        """Whether a model has a layer that goes along a sequence, which no convolution of pictures is."""
+        kinds = [type(one).__name__ for one in model.sublayers(include_self=True)]
+        return any(_OF_SEQUENCES.search(kind) and not kind.endswith(("2D", "3D")) for kind in kinds)
+
     @property
     def last_widths(self) -> list[int]:
         """How wide the linear layers are that the largest models end with."""

@@ -15,7 +15,7 @@ from ...undecided.needs import Need
 from .corpora import nodes
 from .hints import Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LAYER, PRINTED, batch_size, columns, values
-from .shapes.branches import branched, encoded
+from .shapes.branches import branched, encoded, framed
 from .shapes.inputs import first_inputs, lengths_of
 from .shapes.labels import COLUMN, compared, labels_of
 from .shapes.signals import signals
@@ -26,6 +26,8 @@ Suggestion = tuple[str, str]
 HELD = "kernel"
 _PAIR = 2
 """Things of a batch that are what a model takes and its labels."""
+PARTS = 8
+"""Batches of which a tensor of all rows is made, where nothing says how many there are."""
 MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 
@@ -50,8 +52,10 @@ def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
 def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Array]]]:
     inputs = list(islice(first_inputs(size, found), 12))
     if need.why == "tensor_unseen" or _is_of_rows(found):
-        tensors = _tensors(need, found, size, inputs)
-        yield from (one for one in tensors if need.dtype in {"", one[1][0][0]})
+        tensors = [one for one in _tensors(need, found, size, inputs) if need.dtype in {"", one[1][0][0]}]
+        if re.search(rf"\b{re.escape(need.name or '-')}\s*\[[^\]\n]*:", found.text):  # of all rows each batch is a part
+            yield from ((ASSUMED, [_longer(thing) for thing in things]) for _, things in tensors)
+        yield from tensors
         return
     yield from _declared(size, found)
     given = list(dict.fromkeys((dtype, shape) for _, dtype, shape in inputs))
@@ -60,13 +64,14 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     count = len(found.partly) or (len(handed) + 1 if handed else found.items or 2)
     yield from _of_specifications(size, found)
     yield from islice(_by_parameters(size, handed, inputs, found), MOST_PRINTED)
+    yield from islice(framed(size, count, found), MOST_PRINTED)
     yield from islice(encoded(size, count, found), MOST_PRINTED)
     yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
     printed = list(islice(_whole(size, count, found), MOST_PRINTED))
     yield from (one for one in printed if found.partly and _agrees(one[1], found))
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from printed
-    yield from islice(branched(size, count, found), MOST_PRINTED)
+    yield from islice(branched(size, count, found), 2 * MOST_PRINTED)
     if count == _PAIR:
         yield from ((CELLS, one) for one in signals(size, found.numbers))
     if found.is_whole and not found.partly:
@@ -80,6 +85,11 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 # Nothing says what else stands in a batch, nor whether a number of each sample has a column of its own.
                 is_open = count > _PAIR or (label == ("float32", (size, 1)) and not COLUMN.search(found.text))
                 yield ASSUMED if is_open else source[one], [*[one] * (count - labels), *[label] * labels]
+
+
+def _longer(thing: Array) -> Array:
+    dtype, shape = thing
+    return dtype, (PARTS * shape[0], *shape[1:]) if shape else shape
 
 
 def _declared(size: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:

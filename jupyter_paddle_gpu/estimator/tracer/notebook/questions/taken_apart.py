@@ -106,6 +106,25 @@ def _way(node: ast.expr, name: str) -> str:
     return ".".join(reversed(keys)) if is_of_name and (len(keys) == 1 or all(map(str.isidentifier, keys))) else ""
 
 
+def takes_one(trees: Iterable[ast.Module], loader: str) -> bool:
+    """Whether a loop over a loader does with a batch what only one tensor bears: `frames[:, :10]`, `x.astype(...)`."""
+    for node, target in (one for tree in trees for one in _loops(tree, loader) if loader):
+        if isinstance(target, ast.Name):
+            return any(_is_of_tensor(part, target.id) for part in ast.walk(node))
+    return False
+
+
+def _is_of_tensor(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Subscript(value=ast.Name(id=held), slice=ast.Tuple()):
+            return held == name
+        case ast.Attribute(value=ast.Name(id=held), attr=attr):
+            return held == name and attr in _OF_A_TENSOR
+        case ast.BinOp(left=ast.Name(id=held)) | ast.BinOp(right=ast.Name(id=held)):
+            return held == name
+    return False
+
+
 _OF_A_TENSOR = frozenset(("astype", "cast", "reshape", "transpose", "shape", "unsqueeze", "flatten"))
 """What is asked of a tensor and of no list of them."""
 

@@ -52,9 +52,10 @@ def of_need(need: Need, file: str, candidates: list[tuple[Any, str]], cells: Ite
         candidates: what the answer may be, each with where that comes from.
         cells: sources that show which names hold a batch while the notebook runs.
     """
+    told = {name: said for name, said in (("sizes", need.sizes), ("part", need.part)) if said}
     return {
         "holders": holders(need.name, cells) if need.kind == "batch" else [],
-        "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file, **dict(need.module)},
+        "name": need.name, "kind": need.kind, "why": need.why, "params": {"file": file, **told, **dict(need.module)},
         "cell": need.cell, "line": need.line, "suggestion": None, "candidates": candidates,
     }  # fmt: skip
 

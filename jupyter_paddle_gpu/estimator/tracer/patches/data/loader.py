@@ -66,13 +66,11 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         count = EPOCH if isinstance(loader.dataset, UnseenData) or loaders.are_samples else count
     if text is not None:
         size, count = loaders.described_size(text), EPOCH
-        batch = _unknown(described(text, size))
-        batch = batch[0] if len(batch) == 1 and isinstance(batch, list) and gives_one(loader.dataset) else batch
-        batch = made_up(runtime, loader, batch)
+        batch = made_up(runtime, loader, _told(runtime, loader, text, size))
     if size:
         loaders.take_size(runtime, loader, size, text)
     _note_workers(runtime, loader, batch)
-    if isinstance(batch, (np.ndarray, paddle.Tensor)):  # `_restore_batch` (`dataloader/flat.py`) makes cycles of them
+    if isinstance(batch, (np.ndarray, paddle.Tensor, Made)):  # `_restore_batch` (`dataloader/flat.py`) makes cycles
         runtime.note("batches_pile_up")
     waiting = batch if runtime.target == "cpu" else _on_device(loader, batch if text is None else None)
     ahead = _ahead(runtime, loader, waiting, size, count)
@@ -102,6 +100,13 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         if watch.may_leave(before):
             break
     del ahead
+
+
+def _told(runtime: Tensors, loader: Any, text: str, size: int) -> Any:
+    """A batch that was described; that of a data set which gives one thing is no list."""
+    batch, name = _unknown(described(text, size)), runtime.of(AbsentData).loaders.get(id(loader), ("",))[0]
+    is_one = len(batch) == 1 and isinstance(batch, list)
+    return batch[0] if is_one and (gives_one(loader.dataset) or runtime.of(Loaders).takes_one(name)) else batch
 
 
 def _remember_ahead(runtime: Tensors, loader: Any, made_at: tuple[int, int], waiting: tuple[int, int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
@@ -89,6 +89,8 @@ class Loaders:
     """By loader: updates that were made between its batches."""
     begun: dict[int, int] = field(default_factory=dict)
     """By loader with a batch in hand: updates that there were before it."""
+    takes_one: Callable[[str], bool] = lambda name: False
+    """Whether the program's loop over a loader of a name takes a batch for one tensor."""
     are_samples: bool = False
     """Whether data sets hold a few rows for many: a batch and an epoch are as large as they will be."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterator
-from functools import partial
+from itertools import product
 from typing import Any
 
-from ..hints import Hints
-from ..numbers import ASSUMED, CELLS
+from ...syntax import nodes
+from ..hints import Hints, Shape
+from ..numbers import ASSUMED, CELLS, SIDE, SMALL
 from .constants import all_numbers
 from .inputs import lengths_of
 from .labels import labels_of
@@ -73,32 +75,129 @@ def _of_name(name: str, said: dict[str, int]) -> int | None:
 
 
 def branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
-    """Batches for a model with a branch for each kind of data: its parts' first layers say the channels of pictures, in
-    order the sizes in the cells, or how wide rows are."""
+    """Batches for a model with a branch for each kind of data: the layer that each input goes to first says how wide it
+    is; of rows nothing says whether they stand in a sequence, unless the model is one for sequences."""
     for model in found.models.outer[:2]:
-        taken = len(inspect.signature(model.forward).parameters)
-        leaves = [[leaf for leaf in part.sublayers(include_self=True) if not leaf._sub_layers and leaf.parameters()]
-                  for part in model.children()]  # fmt: skip
-        if not 1 < taken < count:
+        names = list(inspect.signature(model.forward).parameters)
+        firsts = _entries(model, names, found)
+        if not 1 < len(names) < count or len(firsts) < len(names):
             continue
-        firsts = [one[0] for one in leaves if one][:taken]
-        given = [one for one in map(partial(_rows_of, size, found), firsts) if one is not None]
-        channels = [int(one._in_channels) for one in firsts if hasattr(one, "_in_channels")]
         sides = list(dict.fromkeys(found.sides))
-        if len(channels) == taken and sides:
-            chosen = [sides[min(number, len(sides) - 1)] for number in range(taken)]
-            given = [("float32", (size, wide, *side)) for wide, side in zip(channels, chosen, strict=True)]
-        if len(given) < taken:
-            continue
-        for label in labels_of(size, given[0], found):
-            yield CELLS if channels else ASSUMED, [*given, *[label] * (count - taken)]
+        channels = [one for one in firsts if hasattr(one, "_in_channels")]
+        is_said = len(channels) == len(names) <= len(sides)
+        for is_deep in (True, False) if found.models.reads_sequences(model) else (False, True):
+            given = [_input_of(size, found, one, number, is_deep=is_deep) for number, one in enumerate(firsts)]
+            arrays = [one for one in given if one is not None]
+            if len(arrays) == len(names):
+                for label in labels_of(size, arrays[0], found):
+                    yield CELLS if is_said else ASSUMED, _placed(arrays, label, count, found)
 
 
-def _rows_of(size: int, found: Hints, layer: Any) -> Array | None:
-    """What the first layer of a branch takes that is no picture: rows, or sequences of them."""
+def _placed(arrays: list[Array], label: Array, count: int, found: Hints) -> list[Array]:
+    """A batch whose things stand where the loop takes them for a model (`net(mels, faces)` of `faces, mels, wanted`),
+    the others being labels."""
+    for node in ast.walk(found.tree):
+        match node:
+            case ast.Call(args=[*given]) if len(given) == len(arrays) and all(
+                isinstance(one, ast.Name) for one in given
+            ):
+                called = [one.id for one in given if isinstance(one, ast.Name)]
+                if set(called) <= set(found.unpacked) and len(found.unpacked) == count:
+                    own = dict(zip(called, arrays, strict=True))
+                    return [own.get(name, label) for name in found.unpacked]
+    return [*arrays, *[label] * (count - len(arrays))]
+
+
+def _entries(model: Any, names: list[str], found: Hints) -> list[Any]:
+    """The layer with weights that each argument of a model's `forward` goes to first: what its code calls with it
+    (`self.text(words)`), else those of its parts in their order."""
+    parts = {name: _leaves(part) for name, part in model.named_children()}
+    called: dict[str, str] = {}
+    whole = (node for made in _forward_of(model, found) for node in ast.walk(made) if isinstance(node, ast.Call))
+    for node in sorted(whole, key=lambda one: (one.lineno, one.col_offset)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=part), args=[*args]):
+                given = [one.id for one in args if isinstance(one, ast.Name)]
+                for name in given if parts.get(part) else ():
+                    called.setdefault(name, part)
+    if all(name in called for name in names):
+        return [parts[called[name]][0] for name in names]
+    return [leaves[0] for leaves in parts.values() if leaves][: len(names)]
+
+
+def _leaves(part: Any) -> list[Any]:
+    layers = part.sublayers(include_self=True)
+    return [one for one in layers if hasattr(one, "input_size") or (not one._sub_layers and one.parameters())]
+
+
+def _forward_of(model: Any, found: Hints) -> list[ast.FunctionDef]:
+    """The code of a model's `forward`."""
+    whole = (node for source in found.sources for node in nodes(source))
+    kinds = (one for one in whole if isinstance(one, ast.ClassDef) and one.name == type(model).__name__)
+    return [one for kind in kinds for one in kind.body if isinstance(one, ast.FunctionDef) and one.name == "forward"]
+
+
+def _input_of(size: int, found: Hints, layer: Any, number: int, *, is_deep: bool) -> Array | None:
+    """What a branch takes by its first layer.
+
+    Args:
+        number: of the branch; a picture's sides are those in the cells in their order.
+        is_deep: whether rows and ids stand in sequences.
+    """
     kind = type(layer).__name__
+    length = next(length for _, length in lengths_of(found))
+    inner = (length,) if is_deep else ()
+    if hasattr(layer, "_in_channels"):
+        sides = list(dict.fromkeys(found.sides))
+        side = sides[min(number, len(sides) - 1)] if sides else (SIDE, SIDE)
+        wide = int(layer._in_channels)
+        return "float32", (size, wide, length) if "1D" in kind else (size, wide, *side)
     if kind in {"Linear", "BatchNorm1D"}:
-        return "float32", (size, int(layer.weight.shape[0]))
+        return "float32", (size, *inner, int(layer.weight.shape[0]))
+    if kind == "Embedding":
+        return "int64", (size, *inner)
     if hasattr(layer, "input_size"):
-        return "float32", (size, next(length for _, length in lengths_of(found)), int(layer.input_size))
+        return "float32", (size, length, int(layer.input_size))
     return None
+
+
+def framed(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Array]]]:
+    """Batches of sequences of pictures, or of other things of which the code of a model's `forward` says how many axes
+    they have (`b, t, c, h, w = x.shape`)."""
+    for model in found.models.outer[:2]:
+        forward = _forward_of(model, found)
+        axes = max((_axes(node) for made in forward for node in ast.walk(made)), default=0)
+        first = next(
+            (one for one in _leaves(model) if hasattr(one, "_in_channels") and "2D" in type(one).__name__), None
+        )
+        if axes != _FRAMED or first is None:
+            continue
+        sides = list(dict.fromkeys(found.sides)) or [(SMALL, SMALL)]
+        known = [value for name, value in all_numbers(found).items() if _FRAMES.search(name) and value > 1]
+        shapes: list[tuple[str, Shape]] = [
+            (CELLS if known and found.sides and len({*known}) == 1 else ASSUMED, (size, frames, channels, *side))
+            for frames, side in product([*map(int, known), FRAMES], sides[:2])
+            for channels in dict.fromkeys((int(first._in_channels), 1, 3))
+        ]
+        for source, shape in shapes:
+            frames = shape[1] * (1 if count > 1 else 2)  # those that are foretold stand behind those that are given
+            yield source if count > 1 else ASSUMED, [("float32", (size, frames, *shape[2:]))] * max(count, 1)
+        for source, shape in shapes if count == _PAIR else ():
+            yield from ((source, [("float32", shape), label]) for label in labels_of(size, ("float32", shape), found))
+
+
+def _axes(node: ast.AST) -> int:
+    """Into how many sides the code takes a shape apart; 0 where it does not."""
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Attribute(value=ast.Name(), attr="shape")):
+            return len(names)
+    return 0
+
+
+_FRAMES = re.compile(
+    r"(?i)(^|_)(t(_?in|_?out)?|frames?|in_?len|seq_?len|input_?(len|length|frames)|time_?steps?|n_?past)$"
+)
+"""What numbers of frames are called."""
+_FRAMED, FRAMES = 5, 10
+"""Axes of pictures in a sequence; how many there are where nothing says it."""
+_PAIR = 2

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ....undecided.descriptions import parts_of, said
+from ....undecided.descriptions import parts_of, said, shapes_of
 from ..candidates import Candidate
-from ..numbers import ASSUMED, LAYER
+from ..numbers import ASSUMED, LAYER, LENGTH
 from .ends import input_of
 
 _REFUSED = re.compile(r"X's shape = \[([\d, ]+)\].* known capacity of 'shape' is (\d+)")
@@ -27,6 +27,10 @@ _UNLIKE = re.compile(
 """What it says of rows that a linear layer does not take, in two wordings: how wide they are, and should be."""
 _CHANNELS = re.compile(r"the input's channels is (\d+),.*?; the filter's channels is (\d+)", re.DOTALL)
 """The same of channels: for a layer that goes along the vectors of ids, these are channels."""
+_JOINED = re.compile(
+    r"(?s)expected to be equal.*?input\[0\]'s shape = \[(?:\d+, )(\d+), \d+\].*?= \[(?:\d+, )(\d+), \d+\]"
+)
+"""The same of sequences that are joined, and are not as long as each other."""
 _ROWS = re.compile(r"^(\w+\[\d+,)(\d+)(?=\])")
 _MOST = 12
 """Sides that are tried for one question, beyond those of which a size is a multiple."""
@@ -36,7 +40,7 @@ _NEAR = 50
 """Within which part of a side a round one is tried first: of several that fit it is the likeliest."""
 _PICTURES = ",0,0]"
 """In what a description says but for its sides."""
-_PICTURE, _SOUND, _IDS = 4, 3, 2
+_FRAMED, _PICTURE, _SOUND, _IDS = 5, 4, 3, 2
 """Ranks of what has sides to find."""
 Sides = tuple[int, ...]
 
@@ -62,6 +66,8 @@ class _Goal:
     reached: int
     is_exact: bool
     seen: dict[Sides, int] = field(default_factory=dict)
+    sides: set[int] = field(default_factory=set)
+    """On which of them it hangs, once that is known."""
 
 
 class Fitting:
@@ -70,6 +76,7 @@ class Fitting:
     def __init__(self) -> None:
         self._goals: dict[str, list[_Goal]] = {}
         self._tried: dict[str, set[Sides]] = {}
+        self._places: dict[str, list[_Side]] = {}
         self._left = _MOST
 
     def told(self, answer: Any, words: list[str], reached: int) -> Iterator[Candidate]:
@@ -78,12 +85,14 @@ class Fitting:
         Args:
             reached: how many operations it came to.
         """
-        kind, sides = _kind(answer), tuple(one.size for one in _sides(answer))
+        own = self._sides_of(answer)
+        kind, sides = _kind(answer, own), tuple(one.size for one in own)
         goals, tried = self._goals.setdefault(kind, []), self._tried.setdefault(kind, set())
         tried.add(sides)
         multiples = list(_multiples(answer, words))
         yield from ((_ROWS.sub(rf"\g<1>{count}", answer), LAYER) for count in multiples)
-        rows = (_UNLIKE, _CHANNELS) if str(answer).startswith("int") else (_UNLIKE,)
+        turns = str(answer).startswith("int") or len(shapes_of(answer)[:1] and shapes_of(answer)[0][1]) == _FRAMED
+        rows = (_UNLIKE, _CHANNELS, _JOINED) if turns else (_UNLIKE, _JOINED)
         for made, wanted in _unlike(words, *rows) if len(multiples) < len(sides) else ():
             goal = next((one for one in goals if one.wanted == wanted and one.reached == reached), None)
             if goal is None and all(one.reached < reached for one in goals):
@@ -92,27 +101,42 @@ class Fitting:
                 goal.seen[sides] = made
         if goals and goals[-1].reached >= reached and self._left:
             self._left -= 1
-            yield from ((_with(answer, other), source) for other, source in _next(goals[-1], tried))
+            for other in _next(goals[-1], tried):
+                is_sure = len(set[int]().union(*(one.sides for one in goals))) == len(sides) == len(goals)
+                source = LAYER if is_sure and goals[-1].is_exact else ASSUMED
+                candidate = _with(answer, own, other)
+                self._places[candidate] = own
+                yield candidate, source
 
     def fitted(self, answer: Any) -> Any:
         """A candidate with the sides that came furthest in place of its own, where a layer refuses these."""
-        kind, sides = _kind(answer), tuple(one.size for one in _sides(answer))
-        goals = self._goals.get(kind, ())
+        own = self._sides_of(answer)
+        sides = tuple(one.size for one in own)
+        goals = self._goals.get(_kind(answer, own), ())
         refused = next((at for at, goal in enumerate(goals) if sides in goal.seen), len(goals))
-        return _with(answer, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
+        return _with(answer, own, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
+
+    def _sides_of(self, answer: Any) -> list[_Side]:
+        """The sides of a description: those of the one that it was made of, as long as they are in it."""
+        if (of_first := self._places.get(answer)) is None:
+            return _sides(answer)
+        shapes = [shape for _, shape in shapes_of(answer)]
+        firsts = [one.places[0] for one in of_first]
+        sizes = [shapes[thing][axis] for thing, axis in firsts]
+        return [_Side(size, one.places) for size, one in zip(sizes, of_first, strict=True)]
 
 
-def _next(goal: _Goal, tried: set[Sides]) -> Iterator[tuple[Sides, str]]:
-    """Other sides, where anything is left to be tried, and where they come from."""
+def _next(goal: _Goal, tried: set[Sides]) -> Iterator[Sides]:
+    """Other sides, where anything is left to be tried."""
     first, made = next(iter(goal.seen.items()))
     depending = []
     for number, size in enumerate(first):
         longer = (*first[:number], 2 * size + 1, *first[number + 1 :])
         if longer not in tried:
-            yield longer, ASSUMED
+            yield longer
             return
         depending += [number] if goal.seen.get(longer, made) > made else []
-    base = first
+    base, goal.sides = first, set(depending)
     for together in _together(first, depending):
         own = [one for one in goal.seen if _with_one_size(one, base, together)]
         if not own:
@@ -121,7 +145,7 @@ def _next(goal: _Goal, tried: set[Sides]) -> Iterator[tuple[Sides, str]]:
         size = _between(known, goal.wanted, is_exact=goal.is_exact)
         chosen = tuple(size if at in together else side for at, side in enumerate(base))
         if size and chosen not in tried:
-            yield chosen, LAYER if len(depending) == 1 and goal.is_exact else ASSUMED
+            yield chosen
             return
         base = min(own, key=lambda one: abs(goal.seen[one] - goal.wanted))
 
@@ -162,9 +186,9 @@ def _roundness(side: int) -> int:
     return next((of for of in _ROUND if side % of == 0), 1)
 
 
-def _kind(answer: Any) -> str:
+def _kind(answer: Any, sides: list[_Side]) -> str:
     """What a description says but for the sides that may be otherwise."""
-    return input_of(_with(answer, [0] * len(_sides(answer))))
+    return input_of(_with(answer, sides, [0] * len(sides)))
 
 
 def _sides(answer: Any) -> list[_Side]:
@@ -173,10 +197,10 @@ def _sides(answer: Any) -> list[_Side]:
     things = parts_of(answer)
     found = []
     for number, (_, dtype, shape) in enumerate(things[: max(len(things) - 1, 1)]):
-        if dtype == "int64" and len(shape) == _IDS and shape[1] > 1:
+        if (dtype == "int64" and len(shape) == _IDS and shape[1] > 1) or (len(shape) == _FRAMED and not number):
             found.append(_Side(shape[1], [(number, 1)]))
-        elif not number and len(shape) == _SOUND:
-            axis = 1 if shape[1] > shape[2] else 2
+        elif len(shape) == _SOUND:
+            axis = 1 if shape[1] == LENGTH or shape[1] > shape[2] != LENGTH else 2
             found.append(_Side(shape[axis], [(number, axis)]))
         elif not number and len(shape) == _PICTURE and shape[2] == shape[3]:
             found.append(_Side(shape[2], [(number, 2), (number, 3)]))
@@ -189,10 +213,10 @@ def _sides(answer: Any) -> list[_Side]:
     return found
 
 
-def _with(answer: Any, sides: Iterable[int]) -> str:
+def _with(answer: Any, sides: list[_Side], sizes: Iterable[int]) -> str:
     """A description with other sides."""
     things = [(name, dtype, list(shape)) for name, dtype, shape in parts_of(answer)]
-    for own, size in zip(_sides(answer), sides, strict=True):
+    for own, size in zip(sides, sizes, strict=True):
         for thing, axis in own.places:
             things[thing][2][axis] = size
     return said([(name, dtype, tuple(shape)) for name, dtype, shape in things])
