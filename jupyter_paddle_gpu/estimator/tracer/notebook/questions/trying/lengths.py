@@ -112,7 +112,7 @@ class Fitting:
         """A candidate with the sides that came furthest in place of its own, where a layer refuses these."""
         own = self._sides_of(answer)
         sides = tuple(one.size for one in own)
-        goals = self._goals.get(_kind(answer, own), ())
+        goals = self._goals.get(_kind(answer, own), [])
         refused = next((at for at, goal in enumerate(goals) if sides in goal.seen), len(goals))
         return _with(answer, own, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
 
