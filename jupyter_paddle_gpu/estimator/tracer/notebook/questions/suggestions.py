@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, product, zip_longest
+from itertools import chain, islice, product, zip_longest
 from typing import Any
 
 from ...undecided.needs import Need
@@ -173,13 +173,14 @@ def _by_names(
     if not names:
         return
     own = [name for name in names if _LABELS.search(name)] or [names[-1]]
-    for one in given:
-        for label in labels_of(size, one, found):
-            number: Array = "int64", (size,)
-            batch = [number if _LENGTHS.search(name) else label if name in own else one for name in names]
-            if len(found.partly) in {0, len(batch)}:
-                batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
-                yield source[one] if len(names) == _PAIR else ASSUMED, batch
+    labelled = [[(one, label) for label in labels_of(size, one, found)] for one in given]
+    # The likeliest label with each input first: an input that the model refuses has no label that helps.
+    for one, label in filter(None, chain.from_iterable(zip_longest(*labelled))):
+        number: Array = "int64", (size,)
+        batch = [number if _LENGTHS.search(name) else label if name in own else one for name in names]
+        if len(found.partly) in {0, len(batch)}:
+            batch = [_filled(part, guess, found) for part, guess in zip_longest(found.partly, batch)]
+            yield source[one] if len(names) == _PAIR else ASSUMED, batch
 
 
 def _handed(found: Hints) -> list[str]:
