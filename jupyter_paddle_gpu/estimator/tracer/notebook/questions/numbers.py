@@ -89,7 +89,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     named = by_name(need.name)
     if named is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
         named = _BY_LAYER.get(need.sizes)
-    if named is None and need.part and not need.part.endswith("[0]"):
+    if named is None and need.part and not need.part.endswith("[0]") and not _OF_WORDS.search(need.name):
         named = FEATURES
     yield from dict.fromkeys(((named or ENTRIES, ASSUMED), (ENTRIES, ASSUMED)))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, product, zip_longest
+from itertools import islice, product, zip_longest
 from typing import Any
 
 from ...undecided.needs import Need
@@ -28,6 +28,8 @@ _PAIR = 2
 """Things of a batch that are what a model takes and its labels."""
 PARTS = 8
 """Batches of which a tensor of all rows is made, where nothing says how many there are."""
+LIKELY = 4
+"""Labels that are tried with each input of a batch before its others."""
 MOST, MOST_PRINTED = 40, 8
 """Suggestions of one question that are tried."""
 
@@ -174,8 +176,11 @@ def _by_names(
         return
     own = [name for name in names if _LABELS.search(name)] or [names[-1]]
     labelled = [[(one, label) for label in labels_of(size, one, found)] for one in given]
-    # The likeliest label with each input first: an input that the model refuses has no label that helps.
-    for one, label in filter(None, chain.from_iterable(zip_longest(*labelled))):
+    # The likeliest labels with each input first: for an input that the model refuses no label helps.
+    likely, others = (
+        [part for pairs in labelled for part in pairs[way]] for way in (slice(LIKELY), slice(LIKELY, None))
+    )
+    for one, label in (*likely, *others):
         number: Array = "int64", (size,)
         batch = [number if _LENGTHS.search(name) else label if name in own else one for name in names]
         if len(found.partly) in {0, len(batch)}:

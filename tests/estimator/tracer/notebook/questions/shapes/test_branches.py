@@ -106,9 +106,10 @@ def test_what_is_suggested_leads_to_a_figure_and_is_marked_as_assumed(name, aske
     (question,) = asked[name]["questions"]
     assert (question["suggestion"], question["params"]["source"]) == (" ".join(SHAPES[name][1]), "assumed")
     assert answered[name]["status"] == "ok"
-    peaks = real[name]["peaks"][:2] if name == "cut" else real[name]["peaks"][1:]
-    piled = 4 * 20 * 64 * 64 * 4 if name == "cut" else 0  # Paddle keeps batches of one array, see below
-    assert answered[name]["peak"] == max(peaks) - piled, real[name]["failure"]
+    peaks = real[name]["peaks"][1:2] if name == "cut" else real[name]["peaks"][1:]
+    piled = 4 * 20 * 64 * 64 * 4  # batches of one array wait for Python's collector, see below
+    known = {max(peaks), max(peaks) - piled} if name == "cut" else {max(peaks)}
+    assert answered[name]["peak"] in known, (real[name]["peaks"], real[name]["failure"])
 
 
 def test_a_batch_that_is_cut_is_one_tensor_as_a_loader_gives_it(answered):
