@@ -68,14 +68,12 @@ STEP = """
 """
 SLICED = "for step, i in enumerate(range(0, 64, 16)):\n    x = rows[i : i + 16]" + STEP
 LOADED = "for x, in paddle.io.DataLoader(paddle.io.TensorDataset([rows]), batch_size=batch_size):" + STEP
-DIVIDES_ELSE = "slices, and not a model's size"
-"""What it divides is known only once it was changed as well."""
 WRITTEN = {
     "slices, and not a line that is printed": (
         HEAD.format(wide=3) + SLICED + "    if step % 16 == 0:\n        print(step)\n",
         ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "    if step % 16 == 0:"],
     ),
-    DIVIDES_ELSE: (
+    "slices, and not a model's size": (
         HEAD.format(wide="64 // 16") + SLICED,
         ["for step, i in enumerate(range(0, 64, 4)):", "    x = rows[i : i + 4]", "paddle.nn.Linear(12, 64 // 16)"],
     ),
@@ -84,6 +82,12 @@ WRITTEN = {
         + "rounds = 64 // 16\nfor step in range(rounds):\n    x = rows[step * 16 : (step + 1) * 16]"
         + STEP,
         ["rounds = 64 // 4", "    x = rows[step * 4 : (step + 1) * 4]"],
+    ),
+    "the rounds of a schedule, too": (
+        HEAD.format(wide=3)
+        + "optimizer.set_lr_scheduler(paddle.optimizer.lr.CosineAnnealingDecay(0.1, T_max=64 // 16))\n"
+        + SLICED,
+        ["T_max=64 // 4", "    x = rows[i : i + 4]"],
     ),
     "a setting's default": (
         HEAD.format(wide=3) + "batch_size = int(os.environ.get('BATCH', '16'))\n" + LOADED,
@@ -104,7 +108,7 @@ def test_a_batch_is_changed_where_it_stands_by_one_trace_more(services, monkeypa
     monkeypatch.setattr(Traces, "_ask", lambda *given: asked.append(0) or ask(*given))
     found = services.estimate(notebook, request)
     assert (found.status, found.batch_size) == ("ok", 4)
-    assert len(asked) == (3 if how == DIVIDES_ELSE else 2), "the step as asked for, and as it is changed"
+    assert len(asked) == 2, "the step as asked for, and as it is changed"
     source = settle(services.desk(), notebook, Submission(request=request)).content["cells"][0]["source"]
     assert all(line in source for line in lines), source
     edited = services.estimate(opened(services, source), EstimateRequest(target="cpu"))

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .batch_words import COUNTING, DIVIDES, alone, evaluates, speaks_of_batch, words
+from .batch_words import COUNTING, DIVIDING, alone, evaluates, speaks_of_batch, words
 from .leading_sizes import called_by, divisors, sizes_of_batches
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
@@ -82,11 +82,11 @@ def places(
     leading = [
         one
         for one in sizing
-        if (one.how == "literal" and one.name != DIVIDES) or _COUNT.search(one.name) or one.name in counts
+        if (one.how == "literal" and one.name not in DIVIDING) or _COUNT.search(one.name) or one.name in counts
     ]
     return (
         named
-        or (leading and leading + [place for place in found if place.name in COUNTING or place.name == DIVIDES])
+        or (leading and leading + [place for place in found if place.name in COUNTING | DIVIDING])
         or _only(trees, cells, size)
     )
 

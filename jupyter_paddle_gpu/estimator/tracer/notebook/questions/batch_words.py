@@ -15,6 +15,9 @@ from typing import NamedTuple, Protocol, TypeVar
 
 DIVIDES, REMAINS = "//", "%"
 """What numbers are called that divide samples into batches, or anything else."""
+SIZES_LAYERS = "// of a layer"
+"""The same of those that stand in what a layer is made with: most often they divide its width."""
+DIVIDING = frozenset((DIVIDES, SIZES_LAYERS))
 COUNTING = frozenset(("arange", "eye", REMAINS))
 """What counts a batch's samples (`labels = paddle.arange(512)`), or anything else: the step tells."""
 _EVALUATES = re.compile(r"(?i)(^|[._-])(eval|evaluation|val|valid|validation|dev|test|infer|inference|predict)")
@@ -54,10 +57,12 @@ def attempts(places: Sequence[_Placed]) -> Iterator[list[_Placed]]:
     sizing = [one for one in places if one.name not in COUNTING]
     if (training := of_training(sizing)) != sizing:
         yield training
+    if any(one.name == SIZES_LAYERS for one in sizing):
+        yield [one for one in sizing if one.name != SIZES_LAYERS]
     if sizing:
         yield sizing
     if any(one.name == DIVIDES for one in sizing):
-        yield [one for one in sizing if one.name != DIVIDES]
+        yield [one for one in sizing if one.name not in DIVIDING]
     if sizing != list(places):
         yield list(places)
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
-from .batch_words import DIVIDES, REMAINS
+from .batch_words import DIVIDES, REMAINS, SIZES_LAYERS
 
 SHAPED = frozenset(
     ("rand", "randn", "zeros", "ones", "full", "empty", "uniform", "normal", "randint", "standard_normal", "random",
@@ -68,13 +69,20 @@ def _in_slice(node: ast.AST) -> Iterator[ast.expr]:
             yield size
 
 
+_LAYER = re.compile(r"(^|\.)nn\.[A-Z]\w*$|^(Linear|Conv\dD\w*|Embedding|LSTM|GRU|SimpleRNN|\w+Norm(\dD)?)$")
+"""Calls that make a layer; a schedule of learning rates may be made with how many batches there are."""
+
+
 def divisors(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """Into how many at a time samples may be divided (`n // 32`), or anything else; how often something may be done, be
     it that a batch is given out or a line printed (`k % 32 == 0`). Each with its operator."""
-    for node in ast.walk(tree):
+    whole = list(ast.walk(tree))
+    layers = (one for one in whole if isinstance(one, ast.Call) and _LAYER.search(ast.unparse(one.func)))
+    within = {id(part) for one in layers for given in (*one.args, *one.keywords) for part in ast.walk(given)}
+    for node in whole:
         match node:
             case ast.BinOp(op=ast.FloorDiv(), right=size):
-                yield DIVIDES, size
+                yield SIZES_LAYERS if id(node) in within else DIVIDES, size
             case ast.Compare(left=ast.BinOp(op=ast.Mod(), right=size)):
                 yield REMAINS, size
 
