@@ -11,7 +11,7 @@ from typing import Any
 from ... import call_stack
 from ...session import Session, current
 from ...step.steps import StepWatch
-from ...undecided.absent_data import EPOCH, AbsentData
+from ...undecided.absent_data import EPOCH, AbsentData, Unseen
 from ...undecided.needs import NeededError
 
 IDLE = 16
@@ -80,6 +80,11 @@ def splits(items: Any) -> int | None:
     splitter = None if frame is None else frame.f_locals.get("self")
     count = getattr(splitter, "n_splits", None)
     return count if type(count) is int else None
+
+
+def folds(count: int) -> Iterator[Any]:
+    """What a splitter of rows that are not here gives: places of those to train with and to test with."""
+    return ((Unseen(), Unseen()) for _ in range(count))
 
 
 def as_many(session: Session, items: Iterable[Any], count: int | None) -> Iterator[Any]:

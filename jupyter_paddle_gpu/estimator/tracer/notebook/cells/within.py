@@ -334,7 +334,8 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     except BaseException as problem:
         if absorbing.is_of_step(problem) or not absorbing.is_of_data(problem):
             raise
-        return rounds.as_many(session, _followed(session, make, name, kind), count)
+        found = _followed(session, make, name, kind) if count is None else rounds.folds(count)
+        return rounds.as_many(session, found, count)
     if isinstance(items, Unseen):
         named = session.of(AbsentData).name_of(items) or name
         return rounds.as_many(session, _followed(session, make, named, kind), None)

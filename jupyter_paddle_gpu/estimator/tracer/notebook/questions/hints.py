@@ -135,6 +135,7 @@ def hints(
         value for name, value in _given(found.tree, found.numbers) if NAMED["length"].match(name) and value > 1
     ]
     found.lengths += [value for name, value in found.numbers.items() if NAMED["points"].match(name)]
+    found.lengths += _padded(found.tree, found.numbers)
     rates = [value for name, value in found.numbers.items() if NAMED["rate"].match(name) and value >= _LEAST_RATE]
     seconds = [value for name, value in found.numbers.items() if NAMED["seconds"].match(name)]
     found.lengths += [rate * second for rate in rates for second in (*seconds, 1)]
@@ -303,6 +304,18 @@ def _given(tree: ast.Module, known: dict[str, int]) -> Iterator[tuple[str, int]]
                 value=ast.BinOp(ast.Name(id=of), (ast.Add() | ast.Sub()) as sign, ast.Constant(value=int() as more)),
             ) if of in known:
                 yield name, known[of] + (more if isinstance(sign, ast.Add) else -more)
+
+
+def _padded(tree: ast.Module, known: dict[str, int]) -> Iterator[int]:
+    """How long lists are made by what is put behind them: `ids + [0] * (MAX - len(ids))`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.BinOp(
+                left=ast.List(),
+                op=ast.Mult(),
+                right=ast.BinOp(left=ast.Name(id=name), op=ast.Sub(), right=ast.Call(func=ast.Name(id="len"))),
+            ) if known.get(name, 0) > 1:
+                yield known[name]
 
 
 def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:

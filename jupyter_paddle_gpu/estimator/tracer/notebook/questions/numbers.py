@@ -57,6 +57,7 @@ _BY_LAYER = {
     **dict.fromkeys(("in_features", "input_size"), FEATURES),
 }
 """By what a layer calls it, where its name does not tell: a last layer is as wide as there are classes."""
+_OF_OUTPUTS = frozenset(("out_features", "out_channels"))
 _OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|2i(x|ndex)?$|to_?(idx|id|ix|i$)")
 """What a vocabulary's size is called."""
 _OF_SIGNS = re.compile(r"(?i)(^|_|2|len)(char|letter|alphabet)|chars?(_|2|set|$)")
@@ -89,9 +90,17 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     named = by_name(need.name)
     if named is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
         named = _BY_LAYER.get(need.sizes)
+    if named is None and need.sizes in _OF_OUTPUTS and not _is_looked_up(need.name, found):
+        named = CLASSES
     if named is None and need.part and not need.part.endswith("[0]") and not _OF_WORDS.search(need.name):
         named = FEATURES
     yield from dict.fromkeys(((named or ENTRIES, ASSUMED), (ENTRIES, ASSUMED)))
+
+
+def _is_looked_up(name: str, found: Hints) -> bool:
+    """Whether a number is that of entries of an embedding as well: as wide as that is what foretells a word."""
+    own = re.escape(name.removeprefix("len_"))
+    return "Embedding" not in found.text or re.search(rf"Embedding\([^\n)]*\b{own}\b", found.text) is not None
 
 
 def by_name(name: str) -> int | None:

@@ -95,3 +95,70 @@ def test_with_what_is_suggested_the_figure_is_that_of_real_steps(asked, run_chil
     source = SOURCES[name].replace(loaded, data).replace('np.load("eeg.npz")["y"]', 'np.zeros(128, "int64")')
     real = run_child("real", {name: source})[name]
     assert found["peak"] == max(real["peaks"][1:]), (real["failure"], answers)
+
+
+FOLDS = """
+import pandas as pd, paddle
+from paddle import nn
+from sklearn.model_selection import KFold
+frame = pd.read_csv("housing.csv")
+X, y = frame.iloc[:, :-1].values.astype("float32"), frame.iloc[:, -1:].values.astype("float32")
+class Rows(paddle.io.Dataset):
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+    def __len__(self):
+        return len(self.x)
+for train, test in KFold(5).split(X):
+    net = nn.Sequential(nn.Linear(13, 32), nn.ReLU(), nn.Linear(32, 1))
+    loader = paddle.io.DataLoader(Rows(X[train], y[train]), batch_size=16, shuffle=True)
+    optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+    for epoch in range(3):
+        for x, target in loader:
+            loss = nn.functional.mse_loss(net(x), target)
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+"""
+TAGS = """
+import json, numpy as np, paddle
+from paddle import nn
+lines = [json.loads(line) for line in open("ner.jsonl")]
+words = {word: n for n, word in enumerate(sorted({word for line in lines for word in line["words"]}))}
+t2i = {tag: n for n, tag in enumerate(sorted({tag for line in lines for tag in line["tags"]}))}
+MAX = 24
+def encoded(known, line):
+    ids = [known[one] for one in line][:MAX]
+    return ids + [0] * (MAX - len(ids))
+x = np.array([encoded(words, line["words"]) for line in lines], "int64")
+y = np.array([encoded(t2i, line["tags"]) for line in lines], "int64")
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([x, y]), batch_size=16)
+net = nn.Sequential(nn.Embedding(len(words), 8), nn.Linear(8, len(t2i)))
+optimizer = paddle.optimizer.Adam(parameters=net.parameters())
+for x, y in loader:
+    loss = nn.functional.cross_entropy(net(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_folds_of_a_table_that_is_not_here_are_gone_through(run_child):
+    """`KFold(5).split(X)` was asked what it gives, which nobody can answer."""
+    (question,) = run_child("trace", {"folds": FOLDS})["folds"]["questions"]
+    assert question["suggestion"] == "float32[16,13] float32[16,1]"
+    answers = {"answers": {question["name"]: question["suggestion"]}}
+    found = run_child("trace", {"folds": FOLDS}, {"folds": answers})["folds"]
+    source = FOLDS.replace('pd.read_csv("housing.csv")', "pd.DataFrame([[1.0] * 14] * 800)")
+    present = run_child("trace", {"folds": source})["folds"]  # whose later folds find what earlier ones have left
+    assert (found["peak"], found["batch_size"]) == (present["peak"], 16)
+    real = run_child("real", {"folds": source.replace("KFold(5)", "KFold(2)")})["folds"]
+    assert max(real["peaks"][1:]) <= found["peak"], real["failure"]
+
+
+def test_what_no_embedding_has_is_a_number_of_classes_and_padded_lists_are_as_long_as_they_are_made(run_child):
+    found = run_child("trace", {"tags": TAGS})["tags"]
+    suggested = {one["name"]: one["suggestion"] for one in found["questions"]}
+    assert (suggested.get("len_words"), suggested.get("len_t2i")) == (10_000, 10), suggested
+    assert all(one.startswith("int64[16,24]") for name, one in suggested.items() if "load" in name), suggested
