@@ -281,9 +281,8 @@ class Findings:
     def ask_to_train(self) -> None:
         """The program ended in order and trained nothing, though it holds a training: ask for what has it train."""
         if not (self.failures or self.questions) and trains(self.sources, self._sites):
-            for question in choosing.questions(self._session.of(Parsers), self._cells, self.sources):
-                self.ask(question)
-            for question in () if self.questions else leaving.questions(self._session, self.sources):
+            asked = list(choosing.questions(self._session.of(Parsers), self._cells, self.sources))
+            for question in asked or leaving.questions(self._session, self.sources):
                 self.ask(question)
 
     @property
