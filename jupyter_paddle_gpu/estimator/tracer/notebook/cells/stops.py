@@ -132,9 +132,10 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, told=told)
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
-    if is_outer and not (is_typed or is_removed(problem) or is_exit(problem)):
+    leaves = is_exit(problem) and not watch.updates
+    if is_outer and not (is_typed or is_removed(problem) or leaves):
         return False
-    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem) or is_exit(problem)
+    is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem) or leaves
     is_certain_kind = is_certain_kind or _BY_CONTENT.search(str(problem)) is not None
     if is_typed or is_certain_kind or (is_sized and is_of_arrays):
         return True
