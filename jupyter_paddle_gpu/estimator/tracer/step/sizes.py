@@ -17,6 +17,8 @@ Window = tuple[int, int]
 Shapes = tuple[tuple[int, ...], ...]
 MOST = 16
 """Updates that are looked at for sizes that come again."""
+ENOUGH = 3
+"""Updates of which the first one's step, without an optimizer's state, needs no look."""
 PATIENCE = Patience(60_000, 5.0)
 """After which they are not waited for either."""
 
@@ -57,6 +59,11 @@ class Sizes:
     def vary(self) -> bool:
         """Whether two updates have taken in different shapes."""
         return len(self._numbers) > 1
+
+    @property
+    def are_two(self) -> bool:
+        """Whether there were two updates of different sizes: then the first one's step may be the larger."""
+        return self.vary and len(self._taken) == len(self._numbers) < ENOUGH
 
     def settle(self, window: Window, period: int) -> Window | None:
         """The step that stands for the training; None where it may still take more.

@@ -84,8 +84,7 @@ class StepWatch:
         self._is_by_hand = is_by_hand
         """Whether nothing that runs speaks of an optimizer."""
         self.ended: Callable[[Passage | None, Passage | None], Leaving] | None = None
-        """Keeps what is known of a training that ends, called with what stands for it and with the outermost loop or
-        call that holds it, and says how the program goes on; None: it ends."""
+        """Keeps a training that ends, by what stands for it and what holds it, and says how the program goes on."""
         self.is_wanted: Callable[[], bool] = lambda: True
         """Whether the probe is to look at the training that comes now."""
         self.trainings = self._ended_updates = 0  # those that have ended, and their updates
@@ -385,8 +384,9 @@ class StepWatch:
 
     def last_window(self) -> tuple[int, int] | None:
         """The best window when the program ended by itself: the last update's step."""
-        self.window = self.window or self.sizes.largest
-        if self.window is not None:
+        if (window := self.window or self.sizes.largest) is not None:
+            own = periods.first_forward(self.runtime.ledger.operations, self.began) if self.sizes.are_two else window[0]
+            self.window = max(window, (own, self._ends[0] if self.sizes.are_two else window[1]), key=self.kept.size)
             return self.window
         if not self._ends:
             self.window = self._by_hand.last(self.kept.size)
