@@ -51,6 +51,7 @@ def need_of(value: Any, data: Any, why: Why, *, is_asked: bool, counts: bool) ->
     if (wants := chosen_by(value)) is not None:
         return data.need(replace(wants, is_of_step=is_of_step))  # type: ignore[no-any-return]
     sizes = running_code.sized(value) if kind == "value" and is_of_step else ""
+    is_index = is_index or (kind == "value" and running_code.asks_for_a_place())
     need = Need(
         name, kind, why, *place(), is_of_step=is_of_step, sizes=sizes, is_index=is_index, dtype=type_of(value),
         default=default_of(value), key=key_of(value), usual=usual_of(value),

@@ -34,7 +34,7 @@ class Need:
     sizes: str = ""
     """What Paddle's own constructor calls a number that is needed: `num_embeddings`, `out_features`."""
     is_index: bool = False
-    """Whether the program takes rows of another tensor by it: `x[chosen]`."""
+    """Whether the program takes rows of another tensor by it, or one: `x[chosen]`."""
     dtype: str = ""
     """The type of its numbers, where the program says it: `np.array(rows, dtype="float32")`."""
     default: int | None = None

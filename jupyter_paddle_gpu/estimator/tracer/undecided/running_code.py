@@ -125,6 +125,17 @@ def paddle_asks() -> bool:
     return False
 
 
+def asks_for_a_place() -> bool:
+    """Whether what is needed is a place along an axis of a tensor (`weight[vocab["chip"]]`), or may be one: Paddle asks
+    each part of an index whether it is an ellipsis before anything else."""
+    frame = call_stack.caller()
+    while frame is not None and not call_stack.is_cell(frame.f_code.co_filename):
+        if frame.f_code.co_name == "replace_ellipsis":
+            return True
+        frame = frame.f_back
+    return False
+
+
 def makes_a_layer(*, counts: bool) -> bool:
     """Whether what is needed is needed for a layer: by Paddle, by a library's constructor, or, where it `counts`, by
     the statement that makes so many."""

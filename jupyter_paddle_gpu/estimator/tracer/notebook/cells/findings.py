@@ -344,8 +344,7 @@ class Findings:
             stop |= {"raised": None, "file": self._command[1], "file_line": self._command[2], "ends": self._ends}
         if self._ends_the_job(cell, problem):
             self.stop, self.is_between = stop, self._is_behind_rounds(problem)
-            is_whatever = is_removed(problem) or stops.is_of_graph(problem)
-            self.is_refused = self._session.is_refusal(problem) and not is_whatever
+            self.is_refused = self._session.is_refusal(problem) and not is_removed(problem)
         elif self._command is not None and self.program_stop is None and self._ends_its_program(cell, problem):
             self.program_stop = stop
         elif self._ends_the_job(cell, problem, told=True):

@@ -81,8 +81,6 @@ _OF_WORD = "unexpected keyword argument"
 """What Python says of a call with a word that the function does not know."""
 _OF_NO_PACKAGE = re.compile(r"^attempted relative import (with no known parent package|beyond top-level package)")
 """What Python says of `from . import data` in a script, which is in no package."""
-_OF_GRAPH = re.compile(r"Leaf (Var|Tensor) \([^)]*\) that doesn't stop gradient|(same|whole) graph .*second time")
-"""What Paddle says of tensors for their place in the graph of gradients, whatever their shapes and types are."""
 _OF_HOOK = "(External) "
 """How Paddle passes on what a hook of a tensor raises."""
 _UNPACKED = re.compile(r"^(too many|not enough) values to unpack")
@@ -178,11 +176,6 @@ def only_on_gpus(problem: BaseException, session: Session) -> str:
     """The operator that the device has which the estimate is for, and that this Paddle for CPUs lacks; empty: none."""
     found = _ONLY_ON_GPUS.search(str(problem)) if session.target == "gpu" else None
     return (found["name"] or found["op"]).removesuffix("_grad") if found else ""
-
-
-def is_of_graph(problem: BaseException) -> bool:
-    """Whether it hangs on what wants a gradient alone, which no other data changes."""
-    return _OF_GRAPH.search(str(problem)) is not None
 
 
 def is_by_type(problem: BaseException) -> bool:

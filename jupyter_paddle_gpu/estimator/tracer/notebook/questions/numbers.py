@@ -71,6 +71,8 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     """What a number may be that is computed from data, the likeliest first, each with where that comes from."""
     if need.default is not None:
         yield need.default, CELLS
+    if need.is_index:
+        yield 0, ASSUMED
     for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*([1-9]\d*)", found.text):
         yield int(said), CELLS
     words = _words(need.name)

@@ -17,7 +17,7 @@ from .numbers import ASSUMED, PRINTED
 from .outer import ANY
 from .suggestions import HELD
 from .trying import order
-from .trying.ends import Ends, Tried, leaves_out, refuses_behind
+from .trying.ends import Ends, Tried, leaves_out, may_refuse_batch, refuses_behind
 from .trying.looks import unavoidable
 
 PATIENCE = Patience(150_000, 12.0)
@@ -267,7 +267,7 @@ def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:
     that is what a batch looks like, too: suggestions for it need the model, which is made of that number."""
     if result["status"] == "would_stop" and any(_named_in(result, name) for name in answers):
         return False  # a library refuses what was answered, by its name
-    if result["status"] == "ok" or (result["status"] == "would_stop" and not result.get("is_refusal")):
+    if result["status"] == "ok" or (result["status"] == "would_stop" and not may_refuse_batch(result)):
         return True  # the notebook's own fault, behind what was answered
     if stops_by_types(result, answers):
         return True

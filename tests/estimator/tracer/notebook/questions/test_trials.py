@@ -208,3 +208,26 @@ def test_what_paddle_says_of_the_graph_is_no_reason_against_a_batch(run_child):
     assert "int64" not in str(asked)
     answered = run_child("trace", {"absent": BY_HAND}, {"absent": {"answers": asked}})["absent"]
     assert (answered["status"], answered["stop"]["line"], answered["stop"]["error"]) == ("would_stop", 15, said)
+
+
+LOOKED_UP = """
+import json
+import paddle
+ids = json.load(open('absent.json'))
+net = paddle.nn.Sequential(paddle.nn.Embedding(300, 8), paddle.nn.Linear(8, 1))
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+for _ in range(3):
+    near = net[0].weight[ids['chip']]
+    (net(paddle.randint(0, 300, [16])).mean() + near.mean()).backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+def test_a_row_that_data_says_is_the_first_one(run_child):
+    """A vocabulary's size was suggested, which is past its last row."""
+    asked = run_child("trace", {"asked": LOOKED_UP})["asked"]["questions"]
+    assert [(one["name"], one["suggestion"]) for one in asked] == [("ids_chip", 0)]
+    sources = {"answered": LOOKED_UP, "here": LOOKED_UP.replace("json.load(open('absent.json'))", "{'chip': 7}")}
+    found = run_child("trace", sources, {"answered": {"answers": {"ids_chip": 0}}})
+    assert found["answered"]["peak"] == found["here"]["peak"]

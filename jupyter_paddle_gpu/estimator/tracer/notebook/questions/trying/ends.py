@@ -31,6 +31,8 @@ _COMPARED = (
 """What Paddle says of two figures that do not go together, in the order in which they are looked for."""
 _MIXED = re.compile(r"Type promotion|\(float\d\d\) does not match the type of data|dtype", re.IGNORECASE)
 """What it says of types that do not."""
+_OF_GRAPH = re.compile(r"Leaf (Var|Tensor) \([^)]*\) that doesn't stop gradient|(same|whole) graph .*second time")
+"""What Paddle says of tensors for their place in the graph of gradients, whatever their shapes and types are."""
 _UNTOLD = "complex64"
 """A type that no description speaks of."""
 
@@ -112,6 +114,11 @@ class Ends:
 def input_of(answer: Any) -> str:
     """All but the last thing of a description; empty where there is but one."""
     return answer.rpartition(" ")[0] if isinstance(answer, str) else ""
+
+
+def may_refuse_batch(result: Result) -> bool:
+    """Whether Paddle refuses something that may be for the batch: what it says of the graph of gradients is not."""
+    return bool(result.get("is_refusal")) and not _OF_GRAPH.search((result.get("stop") or {}).get("error", ""))
 
 
 def refuses_behind(result: Result) -> bool:
