@@ -175,7 +175,8 @@ def images_of_aligned_boxes(attrs: Attributes, operands: Arrays, numbers: Callab
 
 
 def images_of_boxes(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Counts of boxes for more or fewer images than there are (cpu/roi_pool_kernel.cc)."""
-    if len(operands) < 3 or not operands[2] or operands[2][0].numel == operands[0][0].shape[0]:
+    """Counts of boxes for more or fewer images than there are (cpu/roi_pool_kernel.cc); how many counts
+    `distribute_fpn_proposals` gives nobody says before."""
+    if len(operands) < 3 or not operands[2] or operands[2][0].numel in {0, operands[0][0].shape[0]}:
         return None
     return ValueError("(InvalidArgument) The boxes_batch_size and imgs batch_size must be the same.")
