@@ -85,8 +85,10 @@ def branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Ar
         sides = list(dict.fromkeys(found.sides))
         channels = [one for one in firsts if hasattr(one, "_in_channels")]
         is_said = len(channels) == len(names) <= len(sides)
-        for is_deep in (True, False) if found.models.reads_sequences(model) else (False, True):
-            given = [_input_of(size, found, one, number, is_deep=is_deep) for number, one in enumerate(firsts)]
+        ways = ((True, True), (False, True), (False, False))  # rows and ids in sequences, ids alone, neither
+        for rows, ids in ways if found.models.reads_sequences(model) else ways[::-1]:
+            deep = [ids if type(one).__name__ == "Embedding" else rows for one in firsts]
+            given = [_input_of(size, found, one, number, is_deep=deep[number]) for number, one in enumerate(firsts)]
             arrays = [one for one in given if one is not None]
             if len(arrays) == len(names):
                 for label in labels_of(size, arrays[0], found):

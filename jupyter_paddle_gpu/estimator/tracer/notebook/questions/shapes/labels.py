@@ -34,7 +34,9 @@ def labels_of(size: int, given: Array, found: Hints) -> Iterator[Array]:
     elif len(shape) == 2 and (found.has_classes or given[0] != "int64"):  # a number for each id is no one's label
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
+        foretold = [number for name, number in found.numbers.items() if _FORETOLD.search(name)]
         dense = [("float32", shape), ("int64", shape[:2])]
+        dense += [("float32", (size, number, shape[2])) for number in foretold]
     if found.has_boxes:  # a class and four corners for each thing
         dense.insert(0, ("float32", (size, 1, 5)))
     if found.has_sequences:  # signs that stand in a row, of the type that `ctc_loss` takes
@@ -42,6 +44,10 @@ def labels_of(size: int, given: Array, found: Hints) -> Iterator[Array]:
     yield from [*classes, *dense, *numbers] if found.has_classes else [*numbers, *dense[::-1], *classes]
 
 
+_FORETOLD = re.compile(
+    r"(?i)^(pred(iction)?|label|horizon|out(put)?|forecast|tgt|target)_?(len(gth)?|steps?|size|win(dow)?)?$"
+)
+"""What numbers of steps are called that a series is foretold for."""
 COLUMN = re.compile(r"reshape\(\s*[\[(]?\s*-1\s*,\s*1\b|newaxis|\[\s*:\s*,\s*None\s*\]|expand_dims")
 """How numbers are put into a column of their own."""
 

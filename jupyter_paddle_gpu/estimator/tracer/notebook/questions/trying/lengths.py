@@ -77,6 +77,7 @@ class Fitting:
         self._goals: dict[str, list[_Goal]] = {}
         self._tried: dict[str, set[Sides]] = {}
         self._places: dict[str, list[_Side]] = {}
+        self._passed: dict[str, Sides] = {}
         self._left = _MOST
 
     def told(self, answer: Any, words: list[str], reached: int) -> Iterator[Candidate]:
@@ -99,6 +100,8 @@ class Fitting:
                 goals.append(goal := _Goal(wanted, reached, _PICTURES not in kind))
             if goal is not None:
                 goal.seen[sides] = made
+        if goals and reached > goals[-1].reached:
+            self._passed.setdefault(kind, sides)
         if goals and goals[-1].reached >= reached and self._left:
             self._left -= 1
             for other in _next(goals[-1], tried):
@@ -112,7 +115,10 @@ class Fitting:
         """A candidate with the sides that came furthest in place of its own, where a layer refuses these."""
         own = self._sides_of(answer)
         sides = tuple(one.size for one in own)
-        goals = self._goals.get(_kind(answer, own), [])
+        kind = _kind(answer, own)
+        goals = self._goals.get(kind, [])
+        if kind in self._passed and any(sides in goal.seen for goal in goals):
+            return _with(answer, own, self._passed[kind])
         refused = next((at for at, goal in enumerate(goals) if sides in goal.seen), len(goals))
         return _with(answer, own, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
 

@@ -68,7 +68,26 @@ class Net(nn.Layer):
 CUT = FRAMES.replace("for x, y in loader", "for frames in loader").replace(
     "net(x), y)", "net(frames[:, :10]), frames[:, 10:])"
 )
+WIDE = f"""{HEAD}
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.table, self.rows, self.out = nn.Embedding(1000, 8), nn.Linear(13, 16), nn.Linear(16 + 8 * 26, 1)
+    def forward(self, rows, ids):
+        return F.sigmoid(self.out(paddle.concat([F.relu(self.rows(rows)), self.table(ids).flatten(1)], 1)))[:, 0]
+{TRAINED.format(taken="rows, ids, y", loss="F.binary_cross_entropy(net(rows, ids), y)")}"""
+SERIES = f"""{HEAD}
+seq_len, pred_len = 24, 6
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.seen, self.out = nn.LSTM(7, 16), nn.Linear(16, pred_len * 7)
+    def forward(self, x):
+        return self.out(self.seen(x)[0][:, -1]).reshape([-1, pred_len, 7])
+{TRAINED.format(taken="x, y", loss="F.mse_loss(net(x), y)")}"""
 SHAPES = {
+    "wide": (WIDE, ["float32[4,13]", "int64[4,26]", "float32[4]"]),
+    "series": (SERIES, ["float32[4,24,7]", "float32[4,6,7]"]),
     "mixed": (MIXED, ["float32[4,128,300]", "float32[4,128,74]", "float32[4,128,35]", "float32[4,1]"]),
     "split": (SPLIT, ["float32[4,128,32]", "float32[4,1031,64]", "float32[4,128,48]", "float32[4,5]"]),
     "turned": (TURNED, ["float32[4,6,224,224]", "float32[4,1,224,224]", "float32[4,3,224,224]"]),
@@ -94,17 +113,18 @@ def real(run_child):
     """With samples of those shapes."""
     sources = {}
     for name, (source, things) in SHAPES.items():
-        shapes = [one.partition("[")[2].rstrip("]").split(",", 1)[1] for one in things]
-        arrays = [f"np.zeros(({shape},), 'float32')" for shape in shapes]
+        parts = [(one.partition("[")[0], one.partition("[")[2].rstrip("]").split(",")[1:]) for one in things]
+        arrays = [f"np.zeros([{', '.join(sides)}], '{dtype}')" for dtype, sides in parts]
         sample = f"({', '.join(arrays)})" if len(arrays) > 1 else arrays[0]
         sources[name] = source.replace('pickle.load(open("train.pkl", "rb"))', f"[{sample} for _ in range(80)]")
     return run_child("real", sources)
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_what_is_suggested_leads_to_a_figure_and_is_marked_as_assumed(name, asked, answered, real):
+def test_what_is_suggested_leads_to_a_figure_and_says_where_it_comes_from(name, asked, answered, real):
     (question,) = asked[name]["questions"]
-    assert (question["suggestion"], question["params"]["source"]) == (" ".join(SHAPES[name][1]), "assumed")
+    source = "cells" if name == "series" else "assumed"
+    assert (question["suggestion"], question["params"]["source"]) == (" ".join(SHAPES[name][1]), source)
     assert answered[name]["status"] == "ok"
     peaks = real[name]["peaks"][1:2] if name == "cut" else real[name]["peaks"][1:]
     piled = 4 * 20 * 64 * 64 * 4  # batches of one array wait for Python's collector, see below
