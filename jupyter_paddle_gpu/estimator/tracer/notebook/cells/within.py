@@ -334,7 +334,8 @@ def batches(make: Callable[[], Iterable[Any]], name: str, is_numpy: bool) -> Ite
     except BaseException as problem:
         if absorbing.is_of_step(problem) or not absorbing.is_of_data(problem):
             raise
-        found = _followed(session, make, name, kind) if count is None else rounds.folds(count)
+        is_told = count is None or session.of(AbsentData).description(name) is not None
+        found = _followed(session, make, name, kind) if is_told else rounds.folds(count or 0)
         return rounds.as_many(session, found, count)
     if isinstance(items, Unseen):
         named = session.of(AbsentData).name_of(items) or name
