@@ -230,8 +230,8 @@ class Unseen(Arithmetic):
         if variant is not None and name == made_up.COLUMN:
             is_column = self.__dict__["_label"].isidentifier()
             return Unseen(self, label=name, length=self._count(variant) if is_column else None)
-        if variant is not None and name in made_up.LISTS:
-            return lambda *_, **__: made_up.MadeUpList(self)
+        if variant is not None and (method := made_up.of_list(self, name, variant)) is not None:
+            return method
         return self._part(name)
 
     def _converted(self, dtype: Any = None, *_: Any, **__: Any) -> Any:
@@ -311,7 +311,7 @@ class Unseen(Arithmetic):
         return variant.length if length is None else length
 
     def __len__(self) -> int:
-        if (variant := variants.present()) is not None:
+        if (variant := variants.present()) is not None and not variants.are_over():
             return self._count(variant)
         if (session := current()) is not None:
             data = session.of(AbsentData)

@@ -36,6 +36,23 @@ class MadeUpList(list[Any]):
         return items if count is None or not self else islice(cycle(items), count)
 
 
+_SHORTENS = frozenset(("pop", "popleft"))
+"""Methods that take something out of a list: `while len(words) > 64: words.pop()`."""
+
+
+def of_list(value: Any, name: str, variant: Variant) -> Callable[..., Any] | None:
+    """The method of a made-up list, or one that makes such; None where it has none by the name."""
+    if name in LISTS:
+        return lambda *_, **__: MadeUpList(value)
+
+    def shortened(*_: Any) -> Any:
+        held = value.__dict__
+        held["_length"] = max((variant.length if held["_length"] is None else held["_length"]) - 1, 0)
+        return value._part("")
+
+    return shortened if name in _SHORTENS else None
+
+
 class MadeUpLength(int):
     """How long a made-up list is: whether that is what the program wants (`len(parts) == 2`) is a condition on data."""
 
