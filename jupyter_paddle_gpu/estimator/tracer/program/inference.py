@@ -148,8 +148,10 @@ class Inference:
     def _ask_of_types(self, name: str, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta]) -> None:
         """Raise what a kernel has against numbers of different widths: most look at the first operand's type and find
         out about the others when they read them, which is behind everything that tensors without memory are asked. So
-        too against low precision that a CPU really meets, for which few kernels are registered there."""
-        widths = {dtype for _, dtype in metas if dtype in FLOATING}
+        too against low precision that a CPU really meets, for which few kernels are registered there. Not of operands
+        that a rule says how to read: `refusals.check` tells of those, and `warpctc` of one label ends the process."""
+        read = rule_of(name).reads_as
+        widths = {dtype for place, (_, dtype) in enumerate(metas) if dtype in FLOATING and place not in read}
         is_low = not running().of(Types).low_as_float32 and not LOW_PRECISION.isdisjoint(widths)
         types = ("types", name, tuple(dtype for _, dtype in metas), running().of(Types).low_as_float32)
         if (len(widths) < _MIXED and not is_low) or types in self._taken:

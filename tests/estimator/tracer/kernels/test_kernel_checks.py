@@ -22,6 +22,7 @@ ENDS = (
     "paddle.metric.accuracy(x[:, 0], paddle.ones([4, 1]))",
     "paddle.amp.auto_cast(custom_white_list=['relu'], custom_black_list=['relu']).__enter__()",
     "paddle.nn.Sequential([paddle.nn.Linear(6, 6), paddle.nn.ReLU()]).parameters()",
+    "z = F.ctc_loss(x, paddle.ones([3, 2], 'float16'), paddle.full([3], 4, 'int64'), paddle.full([3], 2, 'int64'))",
     "z = paddle.matmul(x.unsqueeze(1), paddle.rand([2, 3, 6, 2]))",
     "z = paddle.matmul(x, paddle.rand([3, 1, 2, 6, 2]))",
     "z = paddle.matmul(x, paddle.rand([3, 6, 2]))", "z = x @ paddle.rand([2, 6, 2])",
