@@ -60,6 +60,8 @@ _BY_LAYER = {
 _OF_OUTPUTS = frozenset(("out_features", "out_channels"))
 _OF_WORDS = re.compile(r"(?i)vocab|word|dict|token|char|stoi|itos|2id|2i(x|ndex)?$|to_?(idx|id|ix|i$)")
 """What a vocabulary's size is called."""
+_OF_TRANSLATIONS = re.compile(r"(?i)(^|_)(target|tgt|trg)s?(_|$)")
+"""What the language is called that is translated to."""
 _OF_SIGNS = re.compile(r"(?i)(^|_|2|len)(char|letter|alphabet)|chars?(_|2|set|$)")
 """What the number of a text's characters is called."""
 _SPECIAL = re.compile(r"""['"](\[[A-Z]+\]|<\w+>)['"]""")
@@ -100,8 +102,11 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
 
 
 def _is_looked_up(name: str, found: Hints) -> bool:
-    """Whether a number is that of entries of an embedding as well: as wide as that is what foretells a word."""
+    """Whether a number is that of entries of an embedding as well: as wide as that is what foretells a word, of the
+    same language or of the one that is translated to."""
     own = re.escape(name.removeprefix("len_"))
+    if _OF_TRANSLATIONS.search(name) and "ocab" in found.text:
+        return True
     return "Embedding" not in found.text or re.search(rf"Embedding\([^\n)]*\b{own}\b", found.text) is not None
 
 
