@@ -29,7 +29,7 @@ _PLAIN = frozenset(("len", "int", "max", "min", "bool"))
 _Condition: TypeAlias = Callable[[int], object]
 
 
-_GATHERS = frozenset(("append", "appendleft", "extend", "insert", "add", "put"))
+GATHERS = frozenset(("append", "appendleft", "extend", "insert", "add", "put"))
 """Methods by which a list, a set or a queue grows."""
 
 
@@ -154,7 +154,7 @@ def _gathered(body: list[ast.stmt]) -> Iterator[str]:
     """The names of what grows: `losses.append(...)`, `self.losses.append(...)`."""
     for node in _own(body):
         match node:
-            case ast.Call(func=ast.Attribute(value=grown, attr=called)) if called in _GATHERS:
+            case ast.Call(func=ast.Attribute(value=grown, attr=called)) if called in GATHERS:
                 yield next((one.id for one in ast.walk(grown) if isinstance(one, ast.Name)), "")
             case ast.AugAssign(target=ast.Name(id=name), value=ast.List()):
                 yield name

@@ -15,8 +15,9 @@ from ...patience import Patience
 from ...session import current
 from ...step.changes import Changes
 from ...step.steps import StepWatch
-from ..sites import Sites
+from ..sites import Sites, name_of
 from ..syntax import nodes
+from .late_rounds import GATHERS
 from .passing import is_endless, returned
 
 LOOP = "__loop__"
@@ -248,7 +249,7 @@ class AlikeRounds(ast.NodeTransformer):
     def _leaves_something(self, loop: ast.For) -> bool:
         inside = [part for one in loop.body for part in ast.walk(one)]
         return any(isinstance(one, _LEAVES) or _counts(one) or _grown(one) for one in inside) or any(
-            _called(one) in self._gathering for one in inside if isinstance(one, ast.Call)
+            name_of(one.func) in self._gathering for one in inside if isinstance(one, ast.Call)
         )
 
 
@@ -260,7 +261,7 @@ def _gathering(functions: Iterable[ast.AST]) -> frozenset[str]:
         inside = list(ast.walk(function))
         own = {one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
         name = getattr(function, "name", "")
-        calls.setdefault(name, set()).update(_called(one) for one in inside if isinstance(one, ast.Call))
+        calls.setdefault(name, set()).update(name_of(one.func) for one in inside if isinstance(one, ast.Call))
         if any((grown := _grown(one)) and grown not in own for one in inside):
             found.add(name)
     while more := {name for name, called in calls.items() if called & found} - found:
@@ -293,15 +294,9 @@ def _counts(node: ast.AST) -> bool:
     return is_number or is_size
 
 
-def _called(node: ast.Call) -> str:
-    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
-
-
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LEAVES = (ast.Return, ast.Break, ast.Yield, ast.YieldFrom, ast.Await)
-_GROWS = frozenset(
-    ("append", "appendleft", "extend", "insert", "add", "put", "pop", "popleft", "update", "setdefault", "write")
-)
+_GROWS = GATHERS | {"pop", "popleft", "update", "setdefault", "write"}
 """Methods after which a list, a set, a mapping, a queue or a file is another one."""
 
 _TRAINS = frozenset(("backward", "grad", "step", "minimize", "train_batch", "fit"))
