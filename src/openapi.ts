@@ -1223,15 +1223,16 @@ export interface components {
          *     Attributes:
          *         kind: `python` (a script in a process of its own), `module` (the same by `-m`), `launch` (by Paddle's
          *             launcher), `cell` (the lines of `%%python`, in a process of their own), `run` (in the notebook's own
-         *             process, as `%run`), `write` (`%%writefile`), `folder` (`cd`).
-         *         path: as written, relative to where the notebook is then.
+         *             process, as `%run`), `write` (`%%writefile`), `folder` (`cd`), `variable` (`%env`).
+         *         path: as written, relative to where the notebook is then; the name of a variable.
          *         folder: where that one command runs instead (`!cd folder && python …`).
-         *         text: what is written; `appends` to what there is.
+         *         text: what is written; `appends` to what there is. The value of a variable.
          *         ends: whether the cell ends with an error where the command does, as a cell of the shell by its last one.
+         *         environment: variables that it is given (`BATCH=8 python train.py`), names and values.
          */
         Command: {
             /** @enum {unknown} */
-            kind: "cell" | "folder" | "launch" | "module" | "python" | "run" | "write";
+            kind: "cell" | "folder" | "launch" | "module" | "python" | "run" | "variable" | "write";
             cell: number;
             line: number;
             path: string;
@@ -1245,6 +1246,11 @@ export interface components {
             appends: boolean;
             /** @default false */
             ends: boolean;
+            /** @default [] */
+            environment: [
+                string,
+                string
+            ][];
         };
         /**
          * Comparison
