@@ -14,6 +14,7 @@ from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
 from .files.scripts import is_script
+from .mentioned import mentioned
 from .names import LIBRARIES, TRAINERS, Names
 from .printed import printed_in
 from .programs import Beside, absent_scripts, commands_of, launched_otherwise, read_commands
@@ -53,7 +54,8 @@ def _folders(source: NotebookSource) -> tuple[Path, ...]:
 def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) -> NotebookFacts:
     commands = read_commands(cells, source.path.parent)
     started = started_programs(cells)
-    beside = tuple(Beside(_folders(source), (*commands, *commands_of(started, source.path.parent))).cells(cells))
+    modules = Beside(_folders(source), (*commands, *commands_of(started, source.path.parent)))
+    beside = mentioned(cells, tuple(modules.cells(cells)))
     code = Code((*cells, *beside))
     foreign = {code.place(node) for one in beside if one.tree is not None for node in ast.walk(one.tree)}
     names = Names(code)

@@ -155,7 +155,39 @@ def test_a_model_of_a_module_of_many_classes_is_the_one_that_is_made_in_the_cell
     assert facts.optimizer is not None and facts.optimizer.value == "SGD"
     other = "def tune(net):\n    opt = paddle.optimizer.Adam(parameters=net.parameters())\n    opt.step()\n"
     (tmp_path / "lib.py").write_text((tmp_path / "lib.py").read_text() + other)
+    facts = inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
+    assert facts.optimizer is not None and facts.optimizer.value == "SGD", "nothing speaks of the other one"
+    content["cells"] = [{**cells[0], "source": f"{source}\nlib.tune(nets['small'])"}]
     assert inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb")).optimizer is None, "which one is not read"
+
+
+def test_of_a_library_beside_the_notebook_only_what_it_speaks_of_is_read(tmp_path: Path) -> None:
+    """A textbook's library has the models and trainings of all of its chapters."""
+    (tmp_path / "lib.py").write_text(
+        "import paddle\nfrom paddle import nn\n"
+        "class Residual(nn.Layer):\n    pass\n"
+        "class Coder(nn.Layer):\n    pass\n"
+        "def resnet():\n    return nn.Sequential(Residual(), nn.Linear(4, 2))\n"
+        "def train_on_all(net, loader):\n    net = paddle.DataParallel(net)\n    train(net, loader)\n"
+        "def train(net, loader):\n    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())\n"
+        "    for x in loader:\n        net(x).mean().backward()\n        opt.step()\n"
+    )
+
+    def facts(source: str) -> NotebookFacts:
+        cells = [{"cell_type": "code", "source": source, "metadata": {}, "outputs": []}]
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
+        return inspect_notebook(parse_notebook(content, tmp_path / "a.ipynb"))
+
+    def told(source: str) -> tuple[object, object, list[str]]:
+        found = facts(source)
+        model, distribution = (one and one.value for one in (found.model, found.distribution))
+        return model, distribution, [one.name for one in found.layers]
+
+    assert told("import lib\nnet = lib.Coder()\nlib.train(net, loader)") == ("Coder", "none", ["Coder"])
+    both = "import lib\nnet = lib.Coder()\nlib.train_on_all(net, loader)"
+    assert told(both) == ("Coder", "data_parallel", ["Coder"])
+    by_name = "import lib, sys\nnet = lib.Coder()\ngetattr(lib, sys.argv[1])(net, loader)"
+    assert told(by_name)[1:] == ("data_parallel", ["Residual", "Coder"])
 
 
 def test_who_launches_processes_is_launch_whatever_those_do(inspect: Inspect) -> None:

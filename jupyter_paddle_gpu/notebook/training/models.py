@@ -144,7 +144,8 @@ class ModelReader:
             if not more:
                 break
             layers |= more
-        return sorted(layers, key=lambda name: self.code.position(self.code.classes[name]))
+        found = (name for name in self.code.classes if name in layers)  # a module's stand where it is imported
+        return sorted(found, key=lambda name: self.code.position(self.code.classes[name]))
 
     def _is_layer(self, base: ast.expr, layers: set[str]) -> bool:
         if isinstance(base, ast.Name) and base.id in layers:
