@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from .cells import ParsedCell
 
@@ -21,19 +21,13 @@ def mentioned(cells: Sequence[ParsedCell], beside: Sequence[ParsedCell]) -> tupl
     trees = [one.tree for one in (*cells, *beside) if one.tree is not None]
     if any(map(_finds_in_modules, trees)):
         return tuple(beside)
-    kept: dict[int, list[ast.stmt]] = {id(one): [] for one in beside}
-    waiting = [(one, part) for one in beside if one.tree is not None for part in one.tree.body]
+    waiting = [part for one in beside if one.tree is not None for part in one.tree.body]
     words = {word for cell in cells if cell.tree is not None for word in _words(cell.tree)}
-    while found := [(one, part) for one, part in waiting if _is_kept(part, words)]:
-        taken = {id(part) for _, part in found}
-        waiting = [(one, part) for one, part in waiting if id(part) not in taken]
-        for one, part in found:
-            kept[id(one)].append(part)
-            words.update(_words(part))
-    return tuple(
-        one if one.tree is None else one._replace(tree=ast.Module(_ordered(one.tree, kept[id(one)]), []))
-        for one in beside
-    )
+    left_out = {id(part) for part in waiting}
+    while found := [part for part in waiting if id(part) in left_out and _is_kept(part, words)]:
+        left_out -= set(map(id, found))
+        words |= {word for part in found for word in _words(part)}
+    return tuple(one if one.tree is None else one._replace(tree=_without(one.tree, left_out)) for one in beside)
 
 
 def _finds_in_modules(tree: ast.Module) -> bool:
@@ -52,9 +46,8 @@ def _finds_in_modules(tree: ast.Module) -> bool:
     return False
 
 
-def _ordered(tree: ast.Module, kept: Iterable[ast.stmt]) -> list[ast.stmt]:
-    places = set(map(id, kept))
-    return [part for part in tree.body if id(part) in places]
+def _without(tree: ast.Module, left_out: set[int]) -> ast.Module:
+    return ast.Module([part for part in tree.body if id(part) not in left_out], [])
 
 
 def _is_kept(part: ast.stmt, words: set[str]) -> bool:
