@@ -18,19 +18,6 @@ from . import processes
 GRACE_SECONDS = 1.0
 """Where another process has failed, this one may so long come to the same error by itself before it is stopped."""
 
-_NAMES = (
-    "PADDLE_MASTER",
-    "PADDLE_GLOBAL_SIZE",
-    "PADDLE_LOCAL_SIZE",
-    "PADDLE_GLOBAL_RANK",
-    "PADDLE_LOCAL_RANK",
-    "PADDLE_NNODES",
-    "PADDLE_CURRENT_ENDPOINT",
-    "PADDLE_TRAINER_ID",
-    "PADDLE_TRAINERS_NUM",
-    "PADDLE_RANK_IN_NODE",
-    "PADDLE_TRAINER_ENDPOINTS",
-)
 _MARK = "PADDLE_GLOBAL_SIZE"
 ALONE = {
     "PADDLE_TRAINERS_NUM": "1",
@@ -49,7 +36,8 @@ takes where they are not set."""
 def of_launch(environment: Mapping[str, str]) -> Dict[str, str]:
     """What `environments` has set of an environment: it holds for this process, whatever was answered for a single
     one."""
-    return {name: environment[name] for name in _NAMES if name in environment} if _MARK in environment else {}
+    names = _of_process(0, [""]) if _MARK in environment else ()
+    return {name: environment[name] for name in names if name in environment}
 
 
 def environments(devices: Sequence[Dict[str, str]]) -> List[Dict[str, str]]:
@@ -58,17 +46,27 @@ def environments(devices: Sequence[Dict[str, str]]) -> List[Dict[str, str]]:
     Args:
         devices: of each process, the variables by which it sees its own device.
     """
-    # PADDLE_MASTER: where the first process listens; the endpoints name the processes to each other.
     ports = _free_ports(len(devices))
     endpoints = ["127.0.0.1:%d" % port for port in ports]
-    found = []
-    for rank, device in enumerate(devices):
-        number = str(rank)
-        size = str(len(devices))
-        told = (endpoints[0], size, size, number, number, "1", endpoints[rank], number, size, number)
-        common = dict(zip(_NAMES, (*told, ",".join(endpoints))))  # noqa: B905 - Python 3.8
-        found.append(dict(common, **device))
-    return found
+    return [dict(_of_process(rank, endpoints), **device) for rank, device in enumerate(devices)]
+
+
+def _of_process(rank: int, endpoints: Sequence[str]) -> Dict[str, str]:
+    """What one of the processes is told, by the endpoints that name them to each other."""
+    number, size = str(rank), str(len(endpoints))
+    return {
+        "PADDLE_MASTER": endpoints[0],  # where the first process listens
+        "PADDLE_GLOBAL_SIZE": size,
+        "PADDLE_LOCAL_SIZE": size,
+        "PADDLE_GLOBAL_RANK": number,
+        "PADDLE_LOCAL_RANK": number,
+        "PADDLE_NNODES": "1",
+        "PADDLE_CURRENT_ENDPOINT": endpoints[rank],
+        "PADDLE_TRAINER_ID": number,
+        "PADDLE_TRAINERS_NUM": size,
+        "PADDLE_RANK_IN_NODE": number,
+        "PADDLE_TRAINER_ENDPOINTS": ",".join(endpoints),
+    }
 
 
 def _free_ports(count: int) -> List[int]:
