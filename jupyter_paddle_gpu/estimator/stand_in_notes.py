@@ -10,6 +10,11 @@ STAND_INS = (
         text="The data set {name} is not on this machine; samples of its published shape stand for it.",
     ),
     Message(
+        code="program_absent",
+        text="The script {path} that the notebook starts{place} is not on this machine: what trains in it is not seen.",
+        hint="Put it where the notebook looks for it (clone the repository, correct the name), and estimate again.",
+    ),
+    Message(
         code="text_length_mean",
         text="Each text of {name} is taken to have {length} words or Chinese characters, which is their mean.",
         hint="A batch that is padded to its longest text is larger; one that is filled up or cut to a length of its "

@@ -45,6 +45,12 @@ LEFT_BEHIND = (
 OF_STEPS = (
     *LEFT_BEHIND,
     Message(
+        code="trainings_side_by_side",
+        text="Trainings are handed to a pool of {threads} threads: each figure is of one of them alone.",
+        hint="Those that run at the same time take together as much as the sum of their figures; a pool of one thread "
+        "has them one behind the other.",
+    ),
+    Message(
         code=WAITS,
         text="{size} of earlier rounds is counted that waits for Python's collector; when it comes is assumed.",
         hint="The lower end of the range is without it. `gc.collect()` behind each round gives it back.",

@@ -8,7 +8,16 @@ from pathlib import Path
 import msgspec
 
 from ..domain.messages import Message, Param
-from ..domain.notebooks import OTHER_FRAMEWORK, OTHER_LANGUAGE, Fact, NotebookFacts, NotebookSource, Place, files_of
+from ..domain.notebooks import (
+    OTHER_FRAMEWORK,
+    OTHER_LANGUAGE,
+    Command,
+    Fact,
+    NotebookFacts,
+    NotebookSource,
+    Place,
+    files_of,
+)
 from . import hidden_imports
 from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
@@ -45,6 +54,10 @@ def inspect_notebook(source: NotebookSource) -> NotebookFacts:
         return _unread(source, cells, language, _TOO_DEEP)
 
 
+def _place(command: Command) -> tuple[int, int]:
+    return command.cell, command.line
+
+
 def _folders(source: NotebookSource) -> tuple[Path, ...]:
     """Where modules lie that the code imports. A script in `tools/` commonly puts the folder above into its path."""
     own = source.path.parent
@@ -78,7 +91,9 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     problems = [cell.problem for cell in cells if cell.problem is not None]
     if other:
         problems.append(msgspec.structs.replace(_OTHER_FRAMEWORK, params={"framework": other}))
-    if not trains and (absent := absent_scripts(commands, source.path.parent)):
+    # Those that the code starts are told of where it is run, unless nothing of it says that it is for Paddle.
+    run = commands if imports_paddle else [*commands, *commands_of(started, source.path.parent)]
+    if not trains and (absent := absent_scripts(sorted(run, key=_place), source.path.parent)):
         first = absent[0]
         told: dict[str, Param] = {"path": first.path, "cell": first.cell + 1, "line": first.line}
         problems.append(msgspec.structs.replace(_SCRIPT_ABSENT, params=told))

@@ -135,7 +135,7 @@ def launched_otherwise(lines: Iterable[tuple[int, Magic]]) -> Iterator[tuple[Com
 
 def _is_filled_in(path: str) -> bool:
     """Whether a name in it is known only where the notebook runs."""
-    return any(mark in path for mark in "${")
+    return any(mark in path for mark in "${…")
 
 
 class Beside:

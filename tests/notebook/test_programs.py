@@ -226,6 +226,9 @@ def test_a_script_that_is_not_here_is_told_of(inspect: Inspect) -> None:
 
     assert told("!git clone https://example.org/a\n%cd a", "!python tools/train.py") == ["script_absent"]
     assert told("%run other.ipynb") == ["script_absent"]
+    assert told("import os\nos.system('cd tools && python train.py --epochs 3')") == ["script_absent"]
+    assert told("import subprocess, sys\nsubprocess.run([sys.executable, 'train.py'])") == ["script_absent"]
+    assert not told("import subprocess, sys\nsubprocess.run([sys.executable, sys.argv[1] + '.py'])")
     assert not told("%%writefile train.py\nprint(1)", "!python train.py")
     assert not told("name = 'train'\n!python {name}.py")
 

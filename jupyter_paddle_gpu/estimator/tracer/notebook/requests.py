@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from .. import own_faults
 from ..eager.tensors import Tensors
 from ..patches.data.loaders import Loaders
+from ..patches.processes.handed import Handed
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import stages, what_ifs
@@ -337,6 +338,7 @@ def _run(
     def execute(session: Tensors) -> None:
         session.put(deadline)
         presumed.told(session, request)
+        session.of(Handed).trains = sites.trains_in
         session.of(Loaders).takes_one = lambda name: takes_one(map(parsed, run.found.sources), name)
         with run.begun.run(), working_in(request.get("folder")):
             run.run(session)

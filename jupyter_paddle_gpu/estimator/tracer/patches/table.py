@@ -42,6 +42,7 @@ from .patch import Patch, install
 from .processes import (
     child_processes,
     command_lines,
+    handed,
     managers,
     open_settings,
     options,
@@ -62,7 +63,7 @@ def table() -> Iterator[Patch]:
         process_group, data_parallel, sharding, divided_layers, auto_parallel, devices, child_processes, queues,
         datasets, environments, own_datasets, pretrained, texts, tokenizers, embeddings, communities, weights,
         evaluations, text_images, clips, restored_images, pictures, plots, compared, configurations, hyperparameters,
-        started_programs, managers, command_lines, variables, open_settings, options,
+        started_programs, handed, managers, command_lines, variables, open_settings, options,
     ):  # fmt: skip
         yield from module.patches()
 

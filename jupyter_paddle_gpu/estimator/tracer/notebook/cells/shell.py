@@ -51,4 +51,4 @@ class Shell:
 def _start(command: str, *_: Any, **__: Any) -> None:
     session = current()
     if session is not None:
-        session.of(StartedPrograms).status(command, {})
+        session.of(StartedPrograms).status(session, command, {})

@@ -45,8 +45,10 @@ COMMAND = "__command__"
 """The name under which cells call what their commands do; `estimator.sources.commands` writes such calls."""
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_EACH = frozenset(("map", "imap", "starmap", "submit", "optimize", "apply"))
+_EACH = frozenset(("map", "imap", "starmap", "optimize", "apply"))
 """Calls that call a function which they are given, commonly several times."""
+_AHEAD = frozenset(("submit", "apply_async", "run_in_executor", "to_thread"))
+"""Calls that have a function which they are given called once, in another thread: `pool.submit(train, 64)`."""
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _SEPARATE = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -250,7 +252,7 @@ class Sites:
         """What a call is given that is called there: `Thread(target=train)`, `timed(train)` of a function of the code's
         own that calls what it is given."""
         name = name_of(call.func)
-        if name in _EACH:
+        if name in _EACH | _AHEAD:
             yield from call.args
         yield from (one.value for one in call.keywords if one.arg == "target")
         for function in self._functions.get(name, ()):
@@ -263,6 +265,10 @@ class Sites:
     def is_idle(self, name: str) -> bool:
         """Whether a function of the code's own holds no part of a training."""
         return name in self._functions and not self._of_function(name).trains
+
+    def trains_in(self, name: str) -> bool:
+        """Whether a function of the code's own holds a whole training."""
+        return name in self._functions and self._of_function(name).trainings > 0
 
     def _each(self, nodes: Iterable[ast.AST]) -> Holding:
         found = Holding()

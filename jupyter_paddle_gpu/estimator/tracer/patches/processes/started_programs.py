@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ... import call_stack
 from ...session import Session
 from ..patch import Patch
 
@@ -33,6 +34,8 @@ _LAUNCHER = "paddle.distributed.launch"
 _BUILDS = frozenset(("build", "build_ext", "develop", "install"))
 """What compiles a module of the program's own: nothing is built, and its import is passed by as that of any other
 module that is not here."""
+NOT_FOUND = 2
+"""The exit status of Python where the script is not there."""
 _PIPED = (subprocess.PIPE, asyncio.subprocess.PIPE)
 
 
@@ -62,14 +65,14 @@ class StartedPrograms:
     ) -> None:
         self._run, self.in_place = run, in_place
 
-    def status(self, command: Any, options: Mapping[str, Any]) -> int | None:
+    def status(self, session: Session, command: Any, options: Mapping[str, Any]) -> int | None:
         """The exit status of a command that runs a script of Python; None for every other one."""
         if self._run is None:
             return None
-        ended = [self._ended(*one, options) for one in _commands(command)]
+        ended = [self._ended(session, *one, options) for one in _commands(command)]
         return next((status for status in reversed(ended) if status is not None), None)
 
-    def _ended(self, words: list[str], inside: str, options: Mapping[str, Any]) -> int | None:
+    def _ended(self, session: Session, words: list[str], inside: str, options: Mapping[str, Any]) -> int | None:
         assert self._run is not None
         found = _script(words)
         if found is None:
@@ -82,7 +85,13 @@ class StartedPrograms:
         asked = Started(*found, None if folder is None else os.fspath(folder), environment)
         # A path is looked for in the folder of the process.
         file = os.path.join(asked.folder or "", asked.path)  # noqa: PTH118
-        return self._run(asked) if os.path.isfile(file) else None  # noqa: PTH113 - the guard follows it
+        if os.path.isfile(file):  # noqa: PTH113 - the guard follows it
+            return self._run(asked)
+        if not os.path.isdir(asked.folder or "."):  # noqa: PTH112 - which ends the program before it starts anything
+            return None
+        cell, line = call_stack.place()
+        session.note("program_absent", path=file, cell=cell + 1, line=line)
+        return NOT_FOUND
 
 
 def _commands(command: Any) -> list[tuple[list[str], str]]:
@@ -135,7 +144,7 @@ def _module(name: str) -> str | None:
 
 def _start(session: Session, original: Callable[..., Any], self: Any, args: Any, *given: Any, **options: Any) -> None:
     """`subprocess.Popen(...)`, through which `run`, `call` and `check_output` go: a process that has ended."""
-    status = session.of(StartedPrograms).status(args, options)
+    status = session.of(StartedPrograms).status(session, args, options)
     if status is None:
         original(self, args, *given, **options)
         return
@@ -192,7 +201,7 @@ def _ended_stream(asked: Any) -> asyncio.StreamReader | None:
 def _start_awaited(session: Session, original: Callable[..., Any], *command: Any, **options: Any) -> Any:
     """`asyncio.create_subprocess_exec(...)` and `create_subprocess_shell(...)`."""
     words = command[0] if len(command) == 1 else command
-    status = session.of(StartedPrograms).status(words, options)
+    status = session.of(StartedPrograms).status(session, words, options)
     if status is None:
         return original(*command, **options)
 
@@ -204,7 +213,7 @@ def _start_awaited(session: Session, original: Callable[..., Any], *command: Any
 
 def _system(session: Session, original: Callable[..., Any], command: Any) -> Any:
     """`os.system(...)`."""
-    status = session.of(StartedPrograms).status(command, {})
+    status = session.of(StartedPrograms).status(session, command, {})
     return original(command) if status is None else status << 8
 
 

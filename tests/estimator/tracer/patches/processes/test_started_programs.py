@@ -141,6 +141,10 @@ OTHERS = {
     'assert "OUT" not in os.environ',
     "fails": 'if subprocess.run([sys.executable, "fails.py"], cwd="trainer").returncode:\n    raise SystemExit(1)',
     "absent": 'subprocess.run([sys.executable, "absent.py"])',
+    "behind_absent": 'assert os.system("cd trainer && python absent.py") == 512\nos.chdir("trainer")\n'
+    'assert os.system("python train.py -b 8") == 0',
+    "nowhere": 'subprocess.run([sys.executable, "train.py"], cwd="absent")',
+    "other": 'subprocess.run(["make", "all"])',
     "builds": 'sys.argv[1:] = ["-b", "8"]\nfrom decoding import grow\n' + SCRIPT,
 }
 CHILD = """
@@ -162,6 +166,7 @@ for name, source in sources.items():
     row["questions"] = [[q["why"], q["params"]] for q in found["questions"]]
     row["stop"] = found.get("stop")
     row["bytes"] = sum(storage[0] for storage in found.get("storages", ()))
+    row["absent"] = [note["params"] for note in found["notes"] if note["code"] == "program_absent"]
     row["notes"] = [note["code"] for note in found["notes"]]
     print(json.dumps([name, row]), flush=True)
 os._exit(0)
@@ -202,8 +207,22 @@ def test_a_script_that_fails_is_told_of_by_its_own_error(traced):
     assert (row["stop"]["file"], row["stop"]["file_line"]) == ("fails.py", 2)
 
 
-def test_what_is_no_script_is_refused_as_before(traced):
-    assert traced["absent"]["status"] != "ok"
+def test_a_script_that_is_not_here_is_told_of_by_its_name(traced):
+    assert (traced["absent"]["status"], traced["absent"]["questions"]) == ("no_model", [])
+    assert traced["absent"]["absent"] == [{"path": "absent.py", "cell": 1, "line": 3}]
+
+
+def test_the_program_goes_on_behind_a_script_that_is_not_here(traced):
+    """With the exit status that Python has then."""
+    row = traced["behind_absent"]
+    assert (row["status"], row["batch_size"]) == ("ok", 8)
+    assert [one["path"] for one in row["absent"]] == ["trainer/absent.py"]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "other"])
+def test_what_is_no_script_is_refused_as_before(traced, name):
+    row = traced[name]
+    assert (row["status"] == "ok", row["absent"]) == (False, [])
 
 
 def test_a_module_that_compiles_itself_is_passed_by(traced):
