@@ -18,6 +18,7 @@ from typing import Any
 
 from .. import call_stack
 from ..session import Session
+from ..undecided import made_up_paths
 from . import patch
 from .patch import Patch, Replacement
 
@@ -40,7 +41,7 @@ class LookedFor:
 
 def _asked(name: str) -> Replacement:
     def replacement(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> bool:
-        is_there = bool(original(path, *args, **kwargs))
+        is_there = made_up_paths.is_path(path) or bool(original(path, *args, **kwargs))
         if is_there or not isinstance(path, (str, os.PathLike)):
             return is_there
         frame = call_stack.caller((__file__, patch.__file__))  # what the tracer itself asks is no matter of the program
@@ -56,6 +57,8 @@ def _asked(name: str) -> Replacement:
 
 def _globbed(session: Session, original: Callable[..., Any], pathname: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(pathname, str):
+        if (found := made_up_paths.listed(pathname)) is not None:
+            return iter(found) if original.__name__ == "iglob" else found
         _must_be_here(os.path.join(kwargs.get("root_dir") or "", pathname))  # noqa: PTH118 - as glob itself does
     return original(pathname, *args, **kwargs)
 
@@ -63,6 +66,12 @@ def _globbed(session: Session, original: Callable[..., Any], pathname: Any, *arg
 def _globbed_below(session: Session, original: Callable[..., Any], self: Any, pattern: str, *args: Any) -> Any:
     _must_be_here(str(self / pattern))
     return original(self, pattern, *args)
+
+
+def _listed(session: Session, original: Callable[..., Any], path: Any = ".") -> Any:
+    """`os.listdir(...)`."""
+    found = made_up_paths.listed(os.path.join(path, "*.jpg")) if made_up_paths.is_path(path) else None  # noqa: PTH118
+    return original(path) if found is None else [os.path.basename(one) for one in found]  # noqa: PTH119
 
 
 def _walked(session: Session, original: Callable[..., Any], top: Any, *args: Any, **kwargs: Any) -> Any:
@@ -91,6 +100,7 @@ def patches() -> Iterator[Patch]:
     """What lists files by a pattern, or a folder with all below it, and what tells whether one is there."""
     yield Patch(glob, "glob", _globbed)
     yield Patch(glob, "iglob", _globbed)
+    yield Patch(os, "listdir", _listed)
     yield Patch(os, "walk", _walked)
     for name in ("glob", "rglob"):
         yield Patch(pathlib.Path, name, _globbed_below)
