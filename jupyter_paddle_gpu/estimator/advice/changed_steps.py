@@ -184,7 +184,7 @@ class ChangedSteps:
         changed_one = self._changed_one(trace)
         arrives = self._arrives(traced, wanted)
         size = (changed_one.own_batch_size if arrives else changed_one.batch_size) or 0
-        is_bound = size == wanted  # under its names: what it is by itself, this trace does not know
+        is_bound = size == wanted or (arrives and not size)  # by its names: its own size is not in this trace
         of_files = {one: None for one in trace.batch_candidates if is_bound and one.file}
         if is_bound and not of_files and (unbound := self._unbound(request)) is not None:
             trace, changed_one = unbound, self._changed_one(unbound)

@@ -337,6 +337,48 @@ def test_what_sizes_the_batch_is_found_by_one_more_trace_and_remembered(services
 
 
 @pytest.mark.paddle
+def test_a_batch_that_is_named_where_no_loader_says_it_is_changed_there(services):
+    samplers = """import numpy as np
+import paddle
+
+net = paddle.nn.Linear(8, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+data = np.zeros([200, 8], "float32")
+
+
+def batches(rows):
+    BATCHSIZE = 16
+    for i in range(0, 200, BATCHSIZE):
+        yield rows[i : i + BATCHSIZE]
+
+
+class Chosen(paddle.io.Sampler):
+    def __init__(self, bs):
+        self.bs = bs
+
+    def __iter__(self):
+        return (list(range(i, i + self.bs)) for i in range(0, 200 - self.bs, self.bs))
+
+
+"""
+    step = "    net(paddle.to_tensor(x)).mean().backward()\n    optimizer.step()\n    optimizer.clear_grad()\n"
+    loader = "paddle.io.DataLoader(paddle.io.TensorDataset([paddle.to_tensor(data)]), batch_sampler=Chosen(16))"
+    for loop, before, after in (
+        ("for x in batches(data):", "BATCHSIZE = 16", "BATCHSIZE = 24"),
+        (f"for (x,) in {loader}:", "Chosen(16)", "Chosen(24)"),
+    ):
+        code = f"{samplers}{loop}\n{step}"
+        notebook = source(services, code)
+        request = EstimateRequest(target="cpu", batch_size=24)
+        found = services.estimate(notebook, request)
+        changes = services.changes(notebook, Submission(request=request), runs=False)
+        assert (found.batch_size, found.status, changes.refused) == (24, "ok", ())
+        by_hand = services.estimate(source(services, code.replace(before, after)), EstimateRequest(target="cpu"))
+        assert found.allocated_peak_bytes == by_hand.allocated_peak_bytes
+        assert after in changes.difference and before in changes.difference
+
+
+@pytest.mark.paddle
 def test_accumulation_makes_the_same_batches_smaller_whatever_was_asked_before(services):
     made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")
     wish = EstimateRequest(target="cpu", accumulation=2)
