@@ -19,17 +19,27 @@ def {name}(model):
     running = []  # a block inside another one is computed again with that
 
     def changed(block, forward):
-        def once(*args, **kwargs):
-            running.append(block)
-            try:
-                return forward(*args, **kwargs)
-            finally:
-                running.pop()
+        counting = [one for one in block.sublayers(include_self=True) if hasattr(one, "_momentum")]
 
         def again(*args, **kwargs):
             learns = any(not getattr(arg, "stop_gradient", True) for arg in args)
             if running or not block.training or not learns:
                 return forward(*args, **kwargs)
+            counted = []  # statistics of a batch norm see each batch once
+
+            def once(*args, **kwargs):
+                running.append(block)
+                momenta = [one._momentum for one in counting]
+                for one in counted:
+                    one._momentum = 1.0
+                try:
+                    return forward(*args, **kwargs)
+                finally:
+                    running.pop()
+                    for one, momentum in zip(counting, momenta):
+                        one._momentum = momentum
+                    counted[:] = counting
+
             return recompute(once, *args{hooks}, **kwargs)
 
         return again

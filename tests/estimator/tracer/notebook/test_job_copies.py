@@ -102,3 +102,15 @@ def test_what_is_learned_is_the_same(ran, kind, remedy):
 def test_another_batch_learns_otherwise(ran):
     one, other = (ran[0][f"loop, {name}"]["failure"] for name in ("as it is", "batch_size"))
     assert one.startswith("ValueError: ") and one != other
+
+
+@pytest.mark.paddle
+def test_a_batch_norm_sees_each_batch_once_where_its_block_is_computed_again(run_child):
+    normed = LOOP.replace("nn.Linear(64, 64), nn.ReLU()", "nn.Linear(64, 64), nn.BatchNorm1D(64), nn.ReLU()")
+    copies = {"as it is": normed, "again": copy_of(normed, {"recompute": True})}
+    copies["by hooks"] = copies["again"].replace("recompute(once, *args", "recompute(once, *args, use_reentrant=False")
+    assert copies["by hooks"] != copies["again"]
+    copies = {name: copy + LEARNED.format(model="net") for name, copy in copies.items()}
+    real = run_child("real", copies, {name: {"steps": 1000} for name in copies})
+    learned = [float(real[name]["failure"].removeprefix("ValueError: ")) for name in copies]
+    assert learned == pytest.approx([learned[0]] * 3, rel=1e-6), "running statistics are among the parameters"
