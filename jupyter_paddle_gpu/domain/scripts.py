@@ -13,6 +13,12 @@ OF_SCRIPT = {
     "The notebook holds {trainings} trainings; this is the one that needs most.": Message(
         code="script", text="The script holds {trainings} trainings; this is the one that needs most."
     ),
+    "This notebook trains with {framework}; only trainings of Paddle are estimated.": Message(
+        code="script", text="This script trains with {framework}; only trainings of Paddle are estimated."
+    ),
+    "This notebook trains with {framework}; only trainings of Paddle are changed.": Message(
+        code="script", text="This script trains with {framework}; only trainings of Paddle are changed."
+    ),
     "No training step was found in this notebook.": Message(
         code="script", text="No training step was found in this script."
     ),
@@ -145,6 +151,11 @@ OF_SCRIPT = {
     ),
     "Several statements stand in one line where the change would go (cell {cell}, line {line}).": Message(
         code="script", text="Several statements stand in one line where the change would go (line {line})."
+    ),
+    "The call that would be given {name}= takes **{options}, which may say it already (cell {cell}, line "
+    "{line}).": Message(
+        code="script",
+        text="The call that would be given {name}= takes **{options}, which may say it already (line {line}).",
     ),
     "Cell {cell}, line {line} failed: {name}: {value}": Message(
         code="script", text="Line {line} failed: {name}: {value}"

@@ -8,23 +8,15 @@ from pathlib import Path
 import msgspec
 
 from ..domain.messages import Message, Param
-from ..domain.notebooks import (
-    OTHER_FRAMEWORK,
-    OTHER_LANGUAGE,
-    Command,
-    Fact,
-    NotebookFacts,
-    NotebookSource,
-    Place,
-    files_of,
-)
+from ..domain.notebooks import OTHER_FRAMEWORK, Command, Fact, NotebookFacts, NotebookSource, Place, files_of
 from . import hidden_imports
 from .cells import Magic, ParsedCell, parsed_cells
 from .code import Code
 from .files.reading import language_of
 from .files.scripts import is_script
+from .frameworks import OTHERS, PADDLE, other_framework, other_language
 from .mentioned import mentioned
-from .names import LIBRARIES, TRAINERS, Names
+from .names import TRAINERS, Names
 from .printed import printed_in
 from .programs import Beside, absent_scripts, commands_of, launched_otherwise, read_commands
 from .requirements import read_requirements
@@ -37,17 +29,13 @@ from .training.precision import read_amp, read_distribution, read_processes, spa
 from .training.roles import read_roles
 from .unbound import unbound_names
 
-_PADDLE = LIBRARIES | {"paddle"}
-_OTHERS = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "mxnet": "MXNet", "mindspore": "MindSpore"}
-"""Frameworks whose trainings look like Paddle's, by the package that is imported."""
-
 
 def inspect_notebook(source: NotebookSource) -> NotebookFacts:
     """The facts of a notebook; what hinders reading is in `problems`, never an exception."""
     language = language_of(source)
     cells = tuple(parsed_cells(source.content["cells"]))
-    if not language.startswith("python") and language != "ipython":
-        return _unread(source, cells, language)
+    if (foreign := other_language(source)) is not None:
+        return _unread(source, cells, language, foreign)
     try:
         return _read(source, cells, language)
     except RecursionError:
@@ -84,10 +72,10 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     layers = models.layer_facts()
     packages = {path.split(".")[0] for path in (*code.imports.values(), *code.stars)}
     packages |= hidden_imports.in_broken_cells(cells)
-    if packages.isdisjoint({*_PADDLE, *_OTHERS}):
+    if packages.isdisjoint({*PADDLE, *OTHERS}):
         packages |= hidden_imports.in_modules_by_name(code, source.path.parent)
-    imports_paddle = not packages.isdisjoint(_PADDLE)
-    other = "" if imports_paddle else next((name for package, name in _OTHERS.items() if package in packages), "")
+    imports_paddle = not packages.isdisjoint(PADDLE)
+    other = other_framework(packages)
     problems = [cell.problem for cell in cells if cell.problem is not None]
     if other:
         problems.append(msgspec.structs.replace(_OTHER_FRAMEWORK, params={"framework": other}))
@@ -100,7 +88,7 @@ def _read(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str) 
     if not trains:
         for started_by, launcher in launched_otherwise([*magics, *started]):
             script = Code(tuple(Beside(_folders(source), (*commands, started_by)).cells(())))
-            if any(path.split(".")[0] in _PADDLE for path in script.imports.values()):
+            if any(path.split(".")[0] in PADDLE for path in script.imports.values()):
                 told = {"launcher": launcher, "path": started_by.path}
                 told |= {"cell": started_by.cell + 1, "line": started_by.line}
                 problems.append(msgspec.structs.replace(_OTHER_LAUNCHER, params=told))
@@ -178,15 +166,7 @@ _TOO_DEEP = Message(
 )
 
 
-def _unread(
-    source: NotebookSource, cells: tuple[ParsedCell, ...], language: str, problem: Message | None = None
-) -> NotebookFacts:
-    problem = problem or Message(
-        code=OTHER_LANGUAGE,
-        text="This notebook is written in {language}; only Python is read.",
-        hint="Choose a Python kernel for the notebook, or open another one.",
-        params={"language": language},
-    )
+def _unread(source: NotebookSource, cells: tuple[ParsedCell, ...], language: str, problem: Message) -> NotebookFacts:
     return NotebookFacts(
         kernel_name=source.kernel_name,
         language=language,

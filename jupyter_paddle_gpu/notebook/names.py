@@ -181,6 +181,26 @@ class Names:
             return None if any(isinstance(a, ast.Starred) for a in before) else before[-1]
         return None
 
+    def spread(self, call: ast.Call) -> ast.expr | None:
+        """What a call is given by `**`, where nobody knows which arguments that is; None where all are known."""
+        given = (keyword.value for keyword in call.keywords if keyword.arg is None)
+        return next((one for one in given if not self._is_literal(self.origin(one))), None)
+
+    def _is_literal(self, made: ast.expr, depth: int = MAX_STEPS) -> bool:
+        match made:
+            case ast.Dict(keys=keys, values=values):
+                pairs = list(zip(keys, values, strict=True))
+            case ast.Call(func=ast.Name(id="dict"), args=args, keywords=keywords):
+                named = [(None if one.arg is None else ast.Constant(one.arg), one.value) for one in keywords]
+                pairs = [*((None, one) for one in args), *named]
+            case _:
+                return False
+        return all(
+            isinstance(key, ast.Constant)
+            or (key is None and depth > 0 and self._is_literal(self.origin(value), depth - 1))
+            for key, value in pairs
+        )
+
     # --- one step back
 
     def _name(self, name: ast.Name) -> list[ast.expr]:
@@ -254,13 +274,6 @@ class Names:
         made = self.origin(subscript.value)
         if isinstance(key, str):
             value = self._key(made, key)
-            if (
-                value is None
-                and isinstance(made, ast.Call)
-                and isinstance(made.func, ast.Name)
-                and made.func.id == "dict"
-            ):
-                value = self.argument(made, key)
             return [value] if value is not None else []
         if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):
             made = next(iter(self.returned(made.func.id)), made)
@@ -274,12 +287,20 @@ class Names:
         returns = [n for f in found[-1:] for n in ast.walk(f) if isinstance(n, ast.Return) and n.value is not None]
         return [r.value for r in reversed(returns) if r.value is not None]
 
-    @staticmethod
-    def _key(made: ast.expr, name: str) -> ast.expr | None:
-        if isinstance(made, ast.Dict):
-            for key, value in zip(made.keys, made.values, strict=True):
-                if isinstance(key, ast.Constant) and key.value == name:
-                    return value
+    def _key(self, made: ast.expr, name: str, depth: int = MAX_STEPS) -> ast.expr | None:
+        """What a mapping holds by a name: the last that says it, also of one that is spread in it (`{**base, …}`)."""
+        pairs: list[tuple[ast.expr | None, ast.expr]] = []
+        match made:
+            case ast.Dict(keys=keys, values=values):
+                pairs = list(zip(keys, values, strict=True))
+            case ast.Call(func=ast.Name(id="dict"), args=args, keywords=keywords):
+                named = [(None if one.arg is None else ast.Constant(one.arg), one.value) for one in keywords]
+                pairs = [*((None, one) for one in args), *named]
+        for key, value in reversed(pairs):
+            if isinstance(key, ast.Constant) and key.value == name:
+                return value
+            if key is None and depth and (found := self._key(self.origin(value), name, depth - 1)) is not None:
+                return found
         return None
 
     def _compute(self, function: Callable[..., Any] | None, parts: list[ast.expr], depth: int) -> Known | None:

@@ -108,7 +108,7 @@ class CellText:
         first, last = self._first_line(statements[0]), statements[-1].end_lineno or statements[-1].lineno
         for number in range(first, last + 1):
             if self._lines[number - 1].strip() and number not in self._inside_strings:
-                self.insert(self._starts[number - 1], self._step)
+                self.insert(self._starts[number - 1], self.step)
 
     def result(self) -> str:
         """The text with all edits; insertions at one place stand in the order in which they were asked for."""
@@ -130,7 +130,7 @@ class CellText:
         return min([statement.lineno, *(one.lineno for one in decorators)])
 
     @cached_property
-    def _step(self) -> str:
+    def step(self) -> str:
         """What the blocks of this cell stand to the right by: tabs and spaces of one block cannot be mixed."""
         numbered = enumerate(self._lines, 1)
         lines = [line for number, line in numbered if line.strip() and number not in self._inside_strings]
@@ -143,7 +143,7 @@ class CellText:
     def _stepped(self, line: str) -> str:
         """A line that is given in steps of `STEP`."""
         count = (len(line) - len(line.lstrip())) // len(STEP)
-        return self._step * count + line[count * len(STEP) :]
+        return self.step * count + line[count * len(STEP) :]
 
     @cached_property
     def _inside_strings(self) -> set[int]:

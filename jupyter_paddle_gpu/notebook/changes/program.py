@@ -12,9 +12,10 @@ import msgspec
 
 from ...domain.estimates import Among, BatchPlace
 from ...domain.messages import Message
-from ...domain.notebooks import NotebookSource, Place, files_of, with_files
+from ...domain.notebooks import OTHER_FRAMEWORK, NotebookSource, Place, files_of, with_files
 from ..cells import parsed_cells
 from ..code import Code
+from ..frameworks import other_framework, other_language
 from ..names import Names
 from ..programs import read_commands
 from ..started import started_programs
@@ -35,6 +36,25 @@ class RefusedError(Exception):
     def __init__(self, why: Message) -> None:
         super().__init__(why.text)
         self.why = why
+
+
+class SharedLineError(RefusedError):
+    """A change around a statement that shares its line with others.
+
+    Args:
+        at: cell, line and column of the statement, as `Code.position` has them.
+    """
+
+    def __init__(self, at: tuple[int, int, int]) -> None:
+        super().__init__(
+            Message(
+                code="change_in_one_line",
+                text="Several statements stand in one line where the change would go (cell {cell}, line {line}).",
+                hint="Write each of them in a line of its own.",
+                params={"cell": at[0] + 1, "line": at[1]},
+            )
+        )
+        self.at = at
 
 
 class Program:
@@ -72,6 +92,21 @@ class Program:
         started = read_commands(self._parsed, self.source.path.parent)
         is_any = any(one.kind not in {"write", "folder", "variable"} and not one.text for one in started)
         return is_any or bool(started_programs(self._parsed))
+
+    def in_python(self, *, of_paddle: bool) -> None:
+        """Refuse a notebook whose cells are not Python, and where it matters one of another framework's training."""
+        if (foreign := other_language(self.source)) is not None:
+            raise RefusedError(foreign)
+        packages = {path.split(".")[0] for path in (*self.code.imports.values(), *self.code.stars)}
+        if of_paddle and (framework := other_framework(packages)):
+            raise RefusedError(
+                Message(
+                    code=OTHER_FRAMEWORK,
+                    text="This notebook trains with {framework}; only trainings of Paddle are changed.",
+                    hint="Submit it without: it runs as it is.",
+                    params={"framework": framework},
+                )
+            )
 
     # --- where things stand
 
@@ -207,23 +242,30 @@ class Program:
                 )
 
     def lines_alone(self, *statements: ast.stmt) -> None:
-        """Refuse to edit around statements that share a line with others."""
+        """Refuse to edit around statements that share a line with others: they are put apart first (`shared_lines`)."""
         self.editable(*statements)
         for statement in statements:
             if not self.cell_of(statement).is_alone(statement):
-                raise RefusedError(
-                    Message(
-                        code="change_in_one_line",
-                        text="Several statements stand in one line where the change would go (cell {cell}, line "
-                        "{line}).",
-                        hint="Write each of them in a line of its own.",
-                        params={"cell": self.code.cell(statement) + 1, "line": statement.lineno},
-                    )
-                )
+                raise SharedLineError(self.code.position(statement))
 
     def add_keyword(self, call: ast.Call, name: str, text: str) -> None:
         """Give a call one more argument by its name, in the layout that the others have."""
         self.editable(call)
+        if (spread := self.names.spread(call)) is not None:
+            raise RefusedError(
+                Message(
+                    code="change_in_options",
+                    text="The call that would be given {name}= takes **{options}, which may say it already (cell "
+                    "{cell}, line {line}).",
+                    hint="Give {name}= in the call itself.",
+                    params={
+                        "name": name,
+                        "options": self.names.source(spread),
+                        "cell": self.code.cell(call) + 1,
+                        "line": call.lineno,
+                    },
+                )
+            )
         arguments.add(self.cell_of(call), call, name, text)
 
     def put_above(self, statement: ast.stmt, lines: list[str]) -> None:

@@ -25,7 +25,8 @@ from . import (
     settings_files,
 )
 from .difference import cells_of, unified
-from .program import Program, RefusedError
+from .program import Program, RefusedError, SharedLineError
+from .shared_lines import apart
 
 Change = Callable[[Program, EstimateRequest], None]
 
@@ -41,6 +42,8 @@ CHANGES: dict[str, Change] = {
 """By what-if, in the order in which they are made: each reads the cells as those before it left them."""
 _UNCHANGED = tuple(row.name for row in WHAT_IFS if row.in_jobs and not row.follows and row.name not in CHANGES)
 """What-ifs of jobs that nothing in the table changes yet."""
+OF_PADDLE = frozenset(CHANGES) - {"batch_size", "on_cpu"}
+"""What is written in Paddle's own words: nothing of another framework's training becomes that."""
 OF_ALL = frozenset(("on_cpu",))
 """What is changed of all trainings, also where one is chosen."""
 FOLLOWING = {"batch_size": "accumulation"}
@@ -94,7 +97,7 @@ def rewritten(
     places = written.places
     if request.accumulation is not None and "accumulation" not in but:
         try:  # before batches are made smaller for it
-            accumulation.change(Program(source, among=among), request)
+            _changed("accumulation", source, (), among, request)
         except RefusedError as error:
             refused.append(Refusal(change="accumulation", why=error.why))
             request = msgspec.structs.replace(request, accumulation=None)
@@ -102,11 +105,10 @@ def rewritten(
         if name in but or not _is_asked(name, request):
             continue
         try:
-            change = CHANGES.get(name, _unknown)
             places_of, meant = places if name == "batch_size" else (), None if name in OF_ALL else among
-            program = Program(source, places_of, meant)
-            change(program, request)
-            source, among = program.result(), program.moved(among)
+            program, moved = _changed(name, source, places_of, meant, request)
+            source = program.result()
+            among = program.moved(among if meant is None else moved)
             made.add(name)
         except RefusedError as error:
             of = name if getattr(request, name) is not None else FOLLOWING.get(name, name)
@@ -154,6 +156,31 @@ def without(request: EstimateRequest, made: Container[str], written: Container[s
     }
     answers = {name: value for name, value in request.answers.items() if name not in written}
     return msgspec.structs.replace(request, answers=answers, **left)
+
+
+def _changed(
+    name: str,
+    source: NotebookSource,
+    places: tuple[BatchPlace, ...],
+    among: Among | None,
+    request: EstimateRequest,
+) -> tuple[Program, Among | None]:
+    """The notebook with a change in it, and where the training stands before that: statements that share a line where
+    the change goes are put apart first."""
+    change = CHANGES.get(name, _unknown)
+    while True:
+        program = Program(source, places, among)
+        program.in_python(of_paddle=name in OF_PADDLE)
+        try:
+            change(program, request)
+        except SharedLineError as shared:
+            if places:  # they are those of the notebook as it is
+                raise
+            program = Program(source)
+            apart(program, shared)
+            source, among = program.result(), program.moved(among)
+        else:
+            return program, among
 
 
 def _as_it_runs(name: str, value: FactValue, request: EstimateRequest) -> FactValue:

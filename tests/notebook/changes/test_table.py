@@ -294,11 +294,6 @@ def test_a_difference_is_shown_in_the_order_of_the_cells():
         ({"amp": "O1"}, [FIT, FIT], [("amp", "change_several_trainings")]),
         ({"devices": 2}, [LOOP + "net.head\n"], [("devices", "devices_attribute")]),
         (
-            {"amp": "O1"},
-            ["%time pass\n" + LOOP.replace("opt.step()\n        opt", "opt.step(); opt")],
-            [("amp", "change_in_one_line")],
-        ),
-        (
             {"batch_size": 8},
             ["import paddle\n" + LOOP.replace("loader = ", "%time loader = ")],
             [("batch_size", "change_in_magic")],
@@ -310,6 +305,32 @@ def test_what_cannot_be_changed_is_refused_with_its_reason(request_, cells, why)
     assert refused(found) == why
     assert [cell["source"] for cell in copy.content["cells"]] == cells, "what is refused changes nothing"
     assert all(one.why.hint for one in found.refused)
+
+
+@pytest.mark.parametrize("package", ["torch", "tensorflow"])
+@pytest.mark.parametrize(
+    "asked", [{"amp": "O1"}, {"accumulation": 2}, {"recompute": True}, {"set_to_zero": False}, {"devices": 2}]
+)
+def test_nothing_of_paddle_is_written_into_a_training_of_another_framework(package, asked):
+    cell = LOOP.replace("paddle", package)
+    copy, found = made(asked, cell)
+    assert refused(found) == [(*asked, "notebook_other_framework")]
+    assert copy.content["cells"][0]["source"] == cell
+    assert made(asked, f"import {package}\n{LOOP}")[1].refused == (), "Paddle trains in it, whatever else it imports"
+
+
+@pytest.mark.parametrize("asked", [{"amp": "O1"}, {"batch_size": 8}, {"on_cpu": True}])
+def test_of_another_language_it_is_said_which_one(asked):
+    content = {
+        "nbformat": 4,
+        "nbformat_minor": 5,
+        "metadata": {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}},
+        "cells": [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "x <- 1"}],
+    }
+    _, found = changes(parse_notebook(content, Path("/home/a.ipynb")), EstimateRequest(**asked))
+    assert [(one.change, one.why.code, one.why.params["language"]) for one in found.refused] == [
+        (*asked, "notebook_other_language", "r")
+    ]
 
 
 def test_a_place_that_a_trace_found_is_written_to():
@@ -326,8 +347,8 @@ def test_a_place_that_a_trace_found_is_written_to():
 
 
 def test_a_refused_accumulation_does_not_make_batches_smaller():
-    copy, found = made({"accumulation": 4}, LOOP.replace("opt.step()", "opt.step(); x = 1"))
-    assert refused(found) == [("accumulation", "change_in_one_line")]
+    copy, found = made({"accumulation": 4}, LOOP.replace("opt.step()", "if epoch: opt.step()"))
+    assert refused(found) == [("accumulation", "accumulation_own")]
     assert "batch_size=64" in copy.content["cells"][0]["source"]
 
 
