@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..domain.messages import Message
 from ..domain.notebooks import CELL_NOT_PYTHON, CodeCell
 from ..domain.parsing import parse
+from . import cell_magics
 from .shell_lines import fails_at
 
 MAX_PASSES = 500
@@ -67,6 +68,7 @@ class ParsedCell(NamedTuple):
 def parsed_cells(cells: list[dict[str, Any]]) -> Iterator[ParsedCell]:
     """The code cells among nbformat-4 `cells` (whose sources are strings), in order."""
     left = MAX_CODE_CHARACTERS
+    brings = cell_magics.brings_any(cell["source"] for cell in cells if cell.get("cell_type") == "code")
     for index, cell in enumerate(cells):
         if cell.get("cell_type") != "code":
             continue
@@ -76,7 +78,7 @@ def parsed_cells(cells: list[dict[str, Any]]) -> Iterator[ParsedCell]:
             yield ParsedCell(CodeCell(index=index, id=identity, source=source), (), None, _too_long(index))
         else:
             left -= len(source)
-            yield parse_cell(source, index, identity, may_fail=MAY_FAIL in _tags(cell))
+            yield parse_cell(source, index, identity, may_fail=MAY_FAIL in _tags(cell), brings_magics=brings)
 
 
 def _too_long(index: int) -> Message:
@@ -93,11 +95,26 @@ def _tags(cell: dict[str, Any]) -> list[Any]:
     return tags if isinstance(tags, list) else []
 
 
-def parse_cell(source: str, index: int, identity: str, *, may_fail: bool = False) -> ParsedCell:
-    """Mask and parse one cell; never raises for what stands in it."""
+def parse_cell(
+    source: str, index: int, identity: str, *, may_fail: bool = False, brings_magics: bool = True
+) -> ParsedCell:
+    """Mask and parse one cell; never raises for what stands in it.
+
+    Args:
+        may_fail: whether a job goes on behind it where it fails.
+        brings_magics: whether the notebook may have cell magics that IPython has not.
+    """
     masked, magics, cell_magic = mask(source)
+    is_unknown = bool(cell_magic) and not brings_magics and cell_magics.is_unknown(cell_magic)
+    if is_unknown:
+        at, ends = magics[0].line - 1, cell_magics.raising(cell_magic)
+        masked = "\n".join(ends if number == at else line for number, line in enumerate(masked.split("\n")))
     lines = tuple(sorted({number for magic in magics for number in _lines_of(magic)}))
-    hides = cell_magic not in PYTHON_CELL_MAGICS and any(not _HARMLESS.match(magic.text) for magic in magics)
+    hides = (
+        cell_magic not in PYTHON_CELL_MAGICS
+        and not is_unknown
+        and any(not _HARMLESS.match(magic.text) for magic in magics)
+    )
     cell = CodeCell(
         index=index, id=identity, source=masked, masked=lines, cell_magic=cell_magic, hides=hides, may_fail=may_fail,
         typed=_plain_lines(source) if magics else "",

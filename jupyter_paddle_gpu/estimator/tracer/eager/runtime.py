@@ -12,10 +12,8 @@ from paddle.base import framework
 from ..kernels.registry import rule_of
 from ..kernels.rules import Number
 from ..memory.arrays import Array, State, allocate
-from ..memory.dtypes import FLOATING
 from ..memory.values import Computed
-from ..program.templates import Template
-from . import promotions, sparse_gradients
+from . import promotions, sparse_gradients, whole_numbers
 from .autograd import Backward
 from .calls import Call, encode, overwritten_too, values_of
 from .refusals import OVER_LEAVES, check_leaves
@@ -59,8 +57,9 @@ class Runtime(Tensors):
         try:
             template = self.inference.template(signature, (function, encoded, encoded_kwargs), metas, wants)
         except (TypeError, ValueError, RuntimeError) as problem:
-            if flows and (real := self._of_real_leaves(signature, (function, encoded, encoded_kwargs), states)):
-                return Call(self, real, tensors, states).run(name, None)
+            call = function, encoded, encoded_kwargs
+            if flows and (made := whole_numbers.taken(self, signature, call, (tensors, states))) is not None:
+                return made
             return self._otherwise(name, function, (args, kwargs), (tensors, states), problem)
         if flows and name.endswith("_") and wants != (more := overwritten_too(template, wants)):
             signature = (name, key, kwargs_key, tuple(metas), tuple(more))
@@ -73,21 +72,6 @@ class Runtime(Tensors):
             values = Computed(function, *given, draws=rule_of(name).draws)
         made = Call(self, template, tensors, states).run(name, values)
         return made if self.counted is None else self.counted.made(name, states, made)
-
-    def _of_real_leaves(self, signature: Any, call: tuple[Any, Any, Any], states: list[State]) -> Template | None:
-        """The template of a call that was refused, where it is taken without gradients to the program's own whole
-        numbers (`paddle.to_tensor([1, 2], stop_gradient=False)`): eager mode refuses these in the backward pass."""
-        *begin, metas, wants = signature
-        real = tuple(
-            want and (state.array.dtype in FLOATING or state.node is not None)
-            for want, state in zip(wants, states, strict=True)
-        )
-        if real == wants:
-            return None
-        try:
-            return self.inference.template((*begin, metas, real), call, list(metas), list(real))
-        except (TypeError, ValueError, RuntimeError):
-            return None
 
     def _otherwise(
         self,
@@ -150,15 +134,21 @@ class Runtime(Tensors):
         if known is None:
             return given
         if number.kind in {int, float}:
+            if number.is_alone:
+                self._as_number(name, known)
             return number.kind(known.item())
         found = known.reshape([-1]).tolist()
         if len(found) == 1 and not number.in_row:
-            try:
-                int(known.numpy())  # what it is asked for first; newer ones of numpy have none for a row
-            except TypeError as problem:
-                said = f"<built-in function {name}> returned a result with an exception set"
-                raise self.refused(SystemError(said)) from problem
+            self._as_number(name, known)
         return [int(one) for one in found]
+
+    def _as_number(self, name: str, known: Any) -> None:
+        """Raise what eager mode comes to that asks numpy for a number: newer ones of numpy have none for a row."""
+        try:
+            int(known.numpy())
+        except TypeError as problem:
+            said = f"<built-in function {name}> returned a result with an exception set"
+            raise self.refused(SystemError(said)) from problem
 
     def _each(self, sizes: Any) -> Any:
         plain = [self._plain_number(one) for one in sizes]

@@ -12,7 +12,7 @@ from paddle.base.framework import EagerParamBase
 from ..memory.arrays import contiguous_strides, resize
 from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS, call
-from ..memory.values import Known
+from ..memory.values import Computed, Known
 from ..session import NotFollowedError
 from . import bounds
 from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
@@ -29,6 +29,16 @@ def _filled(session: Traced, original: Any, like: Any, dtype: Any = None, place:
     if isinstance(like, paddle.Tensor):
         return call("full_like", like, value, dtype if dtype is not None else like.dtype, core.CPUPlace())
     return call("full", list(like), value, dtype if dtype is not None else paddle.float32, core.CPUPlace())
+
+
+def _like(session: Traced, original: Any, *args: Any, **named: Any) -> Any:
+    """Its numbers hang on none of the other one's."""
+    made = session.call("full_like", ORIGINAL_OPS["full_like"], args, named)
+    number = named.get("value", args[1] if len(args) > 1 else None)
+    if isinstance(number, (bool, int, float)):
+        known = Computed(ORIGINAL_OPS["full"], (list(made.shape), number, made.dtype, core.CPUPlace()), {})
+        session.state(made).array.value = known
+    return made
 
 
 def _filled_in_place(session: Traced, original: Any, out: Any, *rest: Any) -> Any:
@@ -114,7 +124,7 @@ OPERATORS = (
     Operator(
         "full_like",
         "measured (`test_strided_operands.py`)",
-        Rule(strides=Strides.KEPT, flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS),
+        Rule(instead=_like, strides=Strides.KEPT, flops=nothing, amp=Amp.NEVER, choice=Choice.FILLS),
     ),
     Operator("arange", "its shape is its value", Rule(flops=nothing, counts_up=True)),
     Operator(

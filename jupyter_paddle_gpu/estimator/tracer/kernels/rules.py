@@ -53,11 +53,13 @@ class Number(NamedTuple):
             stand in a list, a number of no dimension apart (std::vector).
         name: as which a call may give it by name.
         in_row: whether one number in a row is taken for several: elsewhere Paddle asks numpy for it as for a number.
+        is_alone: whether that is asked of one number as well (a C++ float, no Scalar).
     """
 
     kind: type
     name: str = ""
     in_row: bool = False
+    is_alone: bool = False
 
 
 SCALAR, AXES, LISTED_AXES = Number(int, "axis"), Number(list, "axis"), Number(tuple, "axis")

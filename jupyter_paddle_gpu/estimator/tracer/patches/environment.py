@@ -98,10 +98,11 @@ def _load(session: Session, original: Callable[..., Any], path: Any, *args: Any,
 
 
 def _miss(session: Session, load: Callable[[], Any], name: str) -> None:
-    """Behind the step, a file that nothing of the program writes is one that its author named wrongly: Paddle says so.
+    """Behind an update, a file that nothing of the program writes is one that its author named wrongly: Paddle says so.
     (Before, its weights come from elsewhere, and change no size.)"""
-    rest = session.of(StepWatch).rest
-    if rest.is_on and not rest.may_write(name):
+    watch = session.of(StepWatch)
+    rest, is_in_round = watch.rest, bool(watch.updates) and not watch.trainings
+    if (rest.is_on or is_in_round) and not rest.may_write(name):
         try:
             load()
         except Exception as problem:

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import paddle
-from paddle.framework.io import _is_state_dict, _parse_load_config
+from paddle.framework.io import _is_state_dict, _parse_every_object, _parse_load_config
 
 from .. import call_stack
 from ..eager.tensors import Tensors
@@ -60,7 +60,10 @@ class SavedStates:
         elif isinstance(path, (str, os.PathLike)):
             self._files[os.path.realpath(path)] = self._alike[_alike(path)] = len(self._saved)
             _write(os.fspath(path), len(self._saved))
-        self._saved.append((_is_state_dict(thing), _described(runtime, thing)))
+        is_state, described = _is_state_dict(thing), _described(runtime, thing)
+        if not is_state and (problem := _unsaved(described)) is not None:
+            raise runtime.refused(problem)
+        self._saved.append((is_state, described))
 
     def holds(self, path: Any) -> bool:
         """Whether a file or a buffer holds what was saved."""
@@ -138,6 +141,41 @@ def _described(runtime: Tensors, thing: Any) -> Any:
     if type(thing) in {list, tuple, set}:
         return type(thing)(_described(runtime, one) for one in thing)
     return thing
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles what no tensor or array is, and nothing of the trace's."""
+
+    def persistent_id(self, thing: Any) -> Any:
+        """What is left out has one."""
+        return 0 if _is_left_out(thing) or isinstance(thing, (paddle.Tensor, np.ndarray, np.generic)) else None
+
+
+_ROOT = __name__.partition(".")[0]
+_OF_FUNCTIONS = re.compile(r"<lambda>|<locals>|^cannot pickle ")
+"""What Python says of functions without a name of their own, and of what is no data; what it says of the program's own
+classes hangs on where they are defined."""
+
+
+def _is_left_out(thing: Any) -> bool:
+    """Whether something is the trace's own: it stands for what a job has."""
+    modules = type(thing).__module__, getattr(thing, "__module__", None)
+    return isinstance(thing, _Held) or any(str(one).partition(".")[0] == _ROOT for one in modules)
+
+
+def _unsaved(described: Any) -> Exception | None:
+    """What Paddle, and Python, say of what is to be saved and cannot be."""
+    try:
+        _parse_every_object(copy.copy(described), _is_left_out, lambda one: one)
+        _Pickler(io.BytesIO(), 4).dump(described)
+    except NotImplementedError as problem:
+        return problem
+    except (pickle.PicklingError, AttributeError, TypeError) as problem:
+        said = re.sub(r" at 0x[0-9a-f]+", "", str(problem))
+        return type(problem)(said) if _OF_FUNCTIONS.search(said) else None
+    except Exception:  # what a program's own object answers
+        return None
+    return None
 
 
 def _held(thing: Any) -> Iterator[_Held]:

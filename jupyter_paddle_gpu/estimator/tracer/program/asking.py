@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import paddle
@@ -36,6 +37,8 @@ _ONLY_ON_GPU = frozenset(("float8_e4m3fn", "float8_e5m2"))
 """Types that only kernels of a GPU have: what a CPU says of them means nothing to a job on one. Beside low precision,
 which is asked for as float32, no other was found where registrations were compared (`gpu/*.cu`, `kps/*.cu`: products,
 activations, elementwise operators, `flip`, `where`, `scatter`, `index_select`, `take_along_axis`, `expand_as`)."""
+_FEW = 1 << 12
+"""Elements of a tensor that is made as large as it is."""
 _OF_TYPES = re.compile(_NO_KERNEL + "|The type of data we are trying to retrieve")
 """What is said of types alone."""
 
@@ -103,6 +106,32 @@ def refused_type(
     metas = _meant(metas)
     with paused():
         return _typed(call, metas, fill)
+
+
+def refused_backward(
+    call: tuple[Callable[..., Any], Any, Any],
+    metas: list[Meta],
+    wants: list[bool],
+    fill: Callable[[Any, list[Any]], Any],
+) -> Exception | None:
+    """What Paddle says of a backward pass through a call, which is run with ones; None where it goes well, or where the
+    call itself does not."""
+    function, args, kwargs = call
+    metas = [(shape if prod(shape) <= _FEW else (1,) * len(shape), dtype) for shape, dtype in _meant(metas)]
+    with paused():
+        tensors = [paddle.ones(shape, dtype) for shape, dtype in metas]
+        for tensor, want in zip(tensors, wants, strict=True):
+            tensor.stop_gradient = not want
+        try:
+            made = function(*fill(args, tensors), **fill(kwargs, tensors))
+        except Exception:
+            return None
+        learned = [one for one in (made if isinstance(made, (list, tuple)) else [made]) if not one.stop_gradient]
+        try:
+            paddle.autograd.backward(learned)
+        except Exception as problem:
+            return problem
+    return None
 
 
 def _typed(

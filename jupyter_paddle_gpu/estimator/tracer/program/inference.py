@@ -15,7 +15,7 @@ from ..kernels.rules import Asked, Meta
 from ..memory.dtypes import FLOATING, LOW_PRECISION
 from ..memory.operators import ORIGINAL_OPS
 from ..session import running
-from .asking import Types, refusal, refused_type
+from .asking import Types, refusal, refused_backward, refused_type
 from .patterns import at_origin, is_made_of, pattern_of, pattern_of_draw, redrawn, resized
 from .precision import retyped
 from .reader import Declared, Reader
@@ -185,6 +185,13 @@ class Inference:
                     problem = built
         if problem is not None:
             raise running().refused(problem)
+
+    @staticmethod
+    def refused_backward(
+        call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]
+    ) -> Exception | None:
+        """What Paddle says of a backward pass through a call."""
+        return refused_backward(call, metas, wants, _fill)
 
     def _typed(self, call: tuple[Callable[..., Any], Any, Any], metas: list[Meta], wants: list[bool]) -> Template:
         """Low precision types are stood for by float32 while building: a CPU wheel knows few kernels for them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from itertools import zip_longest
+from types import BuiltinFunctionType, FunctionType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,9 +32,13 @@ class Chosen(NamedTuple):
     is_open: bool = False
 
 
+_NO_VALUES = (list, tuple, str, bytes, dict, set, range, np.generic, FunctionType, BuiltinFunctionType)
+"""Types of no value; some of numpy's are Python's as well."""
+
+
 def check_value(runtime: Tensors, tensor: Any, index: Any, value: Any) -> None:
     """Raise what kernels say of a value of another shape than the part: the program builder looks at neither."""
-    if isinstance(value, (list, tuple, str)):
+    if value is None or (isinstance(value, _NO_VALUES) and not isinstance(value, (bool, int, float, complex))):
         allowed = "The assign value allows Tensor, numpy.ndarray, integer, float, complex or bool"
         said = f"Value type error. {allowed}, but received {type(value).__name__}."  # Paddle gives its type's address
         raise runtime.refused(ValueError(f"(InvalidArgument) {said}"))

@@ -15,6 +15,7 @@ from ...memory.values import Computed
 from ..refusals import check_leaf
 from ..tensors import Tensors
 from .assigned import check_value, is_plain
+from .kinds import check_any, check_kinds, check_written, takes_none
 from .parts import bounds, check_masks, check_new_axes, check_places, check_rank, is_mask
 
 _READS_ELEMENTS = hasattr(paddle._C_ops, "index_elementwise_get")
@@ -28,6 +29,7 @@ def get_item(runtime: Tensors, original: Any, tensor: Any, index: Any) -> Any:
     """Basic indices give views, the others gather."""
     runtime.reads_by_brackets = True
     try:
+        check_kinds(runtime, index)
         check_masks(runtime, tensor, index)
         check_new_axes(runtime, tensor, index)
         check_rank(runtime, tensor, index)
@@ -157,6 +159,7 @@ def _only_axis(index: Any, rank: int) -> int | None:
 def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: Any) -> None:
     """Writes in place; the written value takes part in the graph."""
     check_leaf(runtime, tensor)
+    check_kinds(runtime, index, writes=True)
     if _is_switch(index) and not tensor.ndim:
         if not index:
             return
@@ -164,9 +167,12 @@ def set_item(runtime: Tensors, original: Any, tensor: Any, index: Any, value: An
     index = bounds(runtime, index)
     check_masks(runtime, tensor, index)
     check_rank(runtime, tensor, index)
+    check_written(runtime, tensor, index, value)
     parsed = variable_index.parse_index(tensor, index)
     starts, ends, steps, axes, none_axes, decrease_axes, _, advanced, _ = parsed
     check_value(runtime, tensor, index, value)
+    if not takes_none(value):
+        check_any(runtime, index)
     if isinstance(value, paddle.Tensor) and not advanced:
         if value.dtype != tensor.dtype:
             value = value.astype(tensor.dtype)

@@ -139,9 +139,11 @@ def bounds(runtime: Tensors, index: Any) -> Any:
     """Bounds of slices are numbers, as `GetSliceFromTensor` reads them (`x[:, :height]`); a range is a list, and any
     whole number of Python's (`IntEnum`) is a plain one."""
     if isinstance(index, tuple):
-        return tuple(bounds(runtime, part) if isinstance(part, (slice, range, int)) else part for part in index)
+        return tuple(bounds(runtime, one) if isinstance(one, (slice, range, int, np.integer)) else one for one in index)
     if isinstance(index, int) and not isinstance(index, bool):
         return int.__int__(index)
+    if isinstance(index, np.integer):
+        return int(index)
     if isinstance(index, range):
         return list(index)
     if isinstance(index, slice):

@@ -26,6 +26,7 @@ from ..rules import (
     Asked,
     Attributes,
     Further,
+    Number,
     Operator,
     Rule,
     Second,
@@ -246,6 +247,8 @@ def _linear(session: Traced, original: Any, x: Any, weight: Any, bias: Any = Non
 
 _PRODUCT = (("x", "y", "grad_out"), ("grad_x_grad", "grad_y_grad"), ("x", "y", "grad_out"))
 
+_FACTOR = Number(float, "beta", is_alone=True)
+
 OPERATORS = (
     Operator(
         "matmul",
@@ -304,4 +307,5 @@ OPERATORS = (
     ),
     Operator("bilinear", "measured to the byte on six configurations", gradient=Rule(workspace=_both)),
     Operator("dot mv", WITHOUT_MEMORY, Rule(asked=Asked.EACH_CALL)),
+    Operator("addmm baddbmm", "measured", Rule(numbers={3: _FACTOR, 4: _FACTOR._replace(name="alpha")})),
 )

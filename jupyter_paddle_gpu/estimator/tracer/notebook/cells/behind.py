@@ -9,7 +9,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from types import ModuleType, TracebackType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import paddle
@@ -19,7 +19,7 @@ from ... import call_stack
 from ...patches.absent_modules import AbsentModules
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.steps import StepWatch
-from .. import contents
+from .. import contents, places
 from ..beyond import nothing_given, returned, written
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
@@ -97,7 +97,7 @@ def is_short(source: str) -> bool:
     return _IS_LONG.search(source) is None and not any(isinstance(node, ast.While) for node in nodes(source))
 
 
-_IS_LONG = re.compile(r"\b(input|sleep|system|subprocess|get_ipython|exit|quit|fit)\b")
+_IS_LONG = re.compile(r"\b(input|sleep|system|subprocess|get_ipython|fit)\b")
 """What of a cell takes long."""
 
 
@@ -140,9 +140,14 @@ def _stepping(tree: tuple[ast.AST, ...]) -> Iterator[str]:
 
 
 def _calling(loops: list[Loop], steps: set[str]) -> list[Loop]:
-    """The loops that take a step, or call what does."""
+    """The loops that take a step, or call what does, or hand it to a call (`optimizer.step(closure)`)."""
     steps = steps | STEPS
-    return [loop for loop in loops if any(_called(part) in steps for part in ast.walk(loop))]
+    return [loop for loop in loops if any(_called(part) in steps or _hands(part, steps) for part in ast.walk(loop))]
+
+
+def _hands(node: ast.AST, steps: set[str]) -> bool:
+    given = node.args if isinstance(node, ast.Call) else []
+    return any(isinstance(one, ast.Name) and one.id in steps for one in given)
 
 
 def _called(node: ast.AST) -> str:
@@ -168,8 +173,15 @@ def is_sure(problem: BaseException, session: Session, sources: Iterable[str]) ->
     """
     sources = list(sources)
     lacks = contents.lacks(problem, sources) or returned.lacks(problem, sources) or _is_of_array(problem, session)
+    lacks = lacks or stops.is_left(problem) or stops.is_of_shell(problem)
     lacks = lacks or problem is session.of(StepWatch).rest.missing or nothing_given.fails(problem, sources)
-    lacks = lacks or written.lacks_folder(problem, sources) or _is_of_scaler(problem)
+    lacks = (
+        lacks
+        or places.is_beyond(problem, session)
+        or stops.is_of_code(problem)
+        or written.lacks_folder(problem, sources)
+        or _is_of_scaler(problem)
+    )
     lacks = (
         lacks
         or _is_of_places(problem)
@@ -232,18 +244,11 @@ def _is_of_ranks(problem: BaseException) -> bool:
     test = body[0].test if body and isinstance(body[0], ast.Assert) else None
     match test:
         case ast.Compare(left=ast.Attribute(attr="shape") as left, ops=[ast.Eq()], comparators=[ast.List(elts=told)]):
-            held = list(_value(left, {**frame.f_globals, **frame.f_locals}) or ())
+            held = list(places.value(left, {**frame.f_globals, **frame.f_locals}) or ())
             sizes = [getattr(one, "value", None) for one in told]
             known = zip(held[1:], sizes[1:], strict=False)
             return len(held) != len(sizes) or any(type(b) is int and a != b for a, b in known)
     return False
-
-
-def _value(node: ast.expr, names: dict[str, Any]) -> Any:
-    """What a dotted name is."""
-    if isinstance(node, ast.Attribute):
-        return getattr(_value(node.value, names), node.attr, None)
-    return names.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def _is_of_scaler(problem: BaseException) -> bool:

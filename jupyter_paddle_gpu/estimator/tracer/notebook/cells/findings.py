@@ -164,7 +164,7 @@ class Findings:
     def behind(self, cell: dict[str, Any], problem: BaseException) -> dict[str, Any] | None:
         """Where the job would end behind a step that is known, with the shapes that were given there; None where that
         is not sure."""
-        is_known = isinstance(problem, Exception) and not cell.get("may_fail") and not self._data.needs
+        is_known = stops.ends_cell(problem) and not cell.get("may_fail") and not self._data.needs
         if not is_known or not behind.is_sure(problem, self._session, self.sources):
             return None
         line = line_of(problem, call_stack.cell_name(cell["index"]))

@@ -9,6 +9,7 @@ on numbers.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import contextlib
 import difflib
@@ -33,9 +34,11 @@ from ...undecided.absent_data import AbsentData
 from ..certain.closed import is_closed
 from ..certain.guards import is_come_to, is_of_names, is_straight
 from ..miscalled import is_handed_on, is_miscalled, is_of_constants, is_undeclared
+from ..places import is_beyond
 from ..questions import wording
 from ..questions.wording import said
 from ..removed import is_removed
+from ..syntax import parsed
 from .absorbing import is_of_types
 
 _BY_TYPE = (TypeError, AttributeError, NameError, ImportError, SyntaxError)
@@ -126,16 +129,17 @@ def is_of_notebook(problem: BaseException, session: Session, *, passed_by: bool 
     is_sized = assumed.isdisjoint((SIZES, SELECTED, CUT))
     if session.is_refusal(problem):
         return is_sized or is_removed(problem)
+    is_said = problem is watch.rest.missing or is_beyond(problem, session)
     is_typed = is_of_types(problem)
     if isinstance(problem, OSError) and problem.__cause__ is not None and str(problem).startswith(_OF_HOOK):
         return is_of_notebook(problem.__cause__, session, told=told)
     is_outer = isinstance(problem, _OF_ENVIRONMENT) or _rests_on_environment(problem) or _is_of_tracer(problem, session)
     leaves = is_exit(problem) and not watch.updates
-    if is_outer and not (is_typed or is_removed(problem) or leaves):
+    if is_outer and not (is_typed or is_removed(problem) or leaves or is_said):
         return False
     is_certain_kind = isinstance(problem, _BY_TYPE) or is_of_shell(problem) or is_of_code(problem) or leaves
     is_certain_kind = is_certain_kind or _BY_CONTENT.search(str(problem)) is not None
-    if is_typed or is_certain_kind or (is_sized and is_of_arrays):
+    if is_typed or is_certain_kind or is_said or (is_sized and is_of_arrays):
         return True
     is_through = not watch.trainings  # what a training that was left has collected is cut short
     noted = _NOTED - {_STAND_IN} if _is_of_no_sample(problem, session) else _NOTED
@@ -203,7 +207,10 @@ def of_code(problem: BaseException) -> tuple[bool, bool]:
 
 
 def is_of_shell(problem: BaseException) -> bool:
-    """Whether the lines of a shell end the cell by themselves (`exit 1` in `%%bash`)."""
+    """Whether the lines of a shell end the cell by themselves (`exit 1` in `%%bash`), or nothing knows the cell's magic
+    (`%%R`)."""
+    if type(problem).__name__ == "UsageError" and str(problem).startswith("Cell magic `%%"):
+        return True
     return isinstance(problem, CalledProcessError) and str(problem.cmd).startswith("%%")
 
 
@@ -213,6 +220,20 @@ def is_exit(problem: BaseException) -> bool:
     file = frame.f_code.co_filename
     is_cells = call_stack.cell_of(file) is not None and "__file__" not in frame.f_globals
     return isinstance(problem, SystemExit) and is_cells and _EXITS.match(linecache.getline(file, line)) is not None
+
+
+def is_left(problem: BaseException) -> bool:
+    """Whether it does so at the top of a cell, whatever rounds come before."""
+    if not is_exit(problem):
+        return False
+    *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
+    body = parsed("".join(linecache.getlines(frame.f_code.co_filename))).body
+    return any(isinstance(one, (ast.Expr, ast.Raise)) and one.lineno <= line <= (one.end_lineno or 0) for one in body)
+
+
+def ends_cell(problem: BaseException) -> bool:
+    """Whether it is an error, or leaves whatever comes."""
+    return isinstance(problem, Exception) or is_left(problem)
 
 
 _EXITS = re.compile(r"(sys\.)?exit\(|raise SystemExit\b")

@@ -53,7 +53,8 @@ def is_closed(problem: BaseException) -> bool:
     session = current()
     if not isinstance(problem, Exception) or not steps or session is None:
         return False
-    frame, line = next(reversed(list(walk_tb(problem.__traceback__))))
+    walked = [step for step in walk_tb(problem.__traceback__) if not _is_passed_on(step[0].f_code.co_filename)]
+    frame, line = walked[-1]
     if frame is not steps[-1].tb_frame or not is_own(frame.f_code.co_filename):
         return False
     data = session.of(AbsentData)
@@ -63,6 +64,11 @@ def is_closed(problem: BaseException) -> bool:
         return False
     failed = _failed(source_of(frame.f_code.co_filename), line, steps[-1])
     return failed is not None and all(map(code.is_closed, failed))
+
+
+def _is_passed_on(file: str) -> bool:
+    """Whether it is where one of Python's functions is passed on to Python (`float("a")`)."""
+    return file.startswith(call_stack.TRACER + "undecided")
 
 
 def _steps(step: TracebackType | None) -> Iterator[TracebackType]:

@@ -187,6 +187,13 @@ NOTEBOOKS = {
         CELL,
     ),
     "leaves": ("import sys\nsys.exit()", CELL),
+    "leaves behind": (CELL, "import sys\nsys.exit(3)"),
+    "leaves between": (CELL, "raise SystemExit('done')", CELL),
+    "may leave behind": (CELL, "import sys\nif len(sys.path) < 0:\n    sys.exit()"),
+    "another language": ("%%R\nx <- 1", CELL),
+    "a slip of a magic": (CELL, "%%bahs\nls"),
+    "a loaded language": ("%load_ext rpy2.ipython", CELL, "%%R\nx <- 1"),
+    "a magic of a library": (CELL, "%%wandb\nx = 1"),
     "may leave": ("import sys\nif len(sys.path) < 0:\n    sys.exit()", CELL),
     "leaves a process": (
         "%%writefile train.py\n" + CELL + "sys.exit(0)\n",
@@ -243,6 +250,25 @@ def traced(run_code: Callable[[str, object], dict], tmp_path_factory: pytest.Tem
 def test_a_script_takes_what_it_takes_as_a_cell(name: str, traced: dict) -> None:
     assert traced[name]["status"] == "ok"
     assert traced[name]["sizes"] == traced["cell"]["sizes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "cell", "line", "error"),
+    [
+        ("leaves behind", "ok", 1, 2, "SystemExit: 3"),
+        ("leaves between", "ok", 1, 1, "SystemExit: done"),
+        ("another language", "would_stop", 0, 1, "UsageError: Cell magic `%%R` not found."),
+        ("a slip of a magic", "ok", 1, 1, "UsageError: Cell magic `%%bahs` not found."),
+    ],
+)
+def test_a_cell_that_surely_ends_the_job_is_told(traced, name, status, cell, line, error):
+    stop = traced[name]["stop"]
+    assert (traced[name]["status"], stop["cell"], stop["line"], stop["error"]) == (status, cell, line, error)
+
+
+@pytest.mark.parametrize("name", ["may leave behind", "a loaded language", "a magic of a library"])
+def test_one_that_may_go_on_is_not(traced, name):
+    assert (traced[name]["status"], traced[name]["stop"]) == ("ok", None)
 
 
 def test_who_leaves_in_a_cell_ends_the_notebook_there(traced: dict) -> None:
