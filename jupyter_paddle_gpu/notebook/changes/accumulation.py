@@ -62,9 +62,11 @@ def _by_hand(program: Program, steps: int) -> None:
     last = block.index(step.update)
     if last < block.index(step.backward):
         raise RefusedError(_ORDER)
+    between = range(block.index(step.backward) + 1, last)
+    first = next((number for number in between if _reads_gradients(block[number])), last)
     while last + 1 < len(block) and _goes_with_update(program, block[last + 1], step):
         last += 1
-    updated = block[block.index(step.update) : last + 1]
+    updated = block[first : last + 1]
     program.lines_alone(*updated, *step.clears, step.backward)
     top = program.top(step.backward)
     program.lines_alone(top)
@@ -96,6 +98,12 @@ def _goes_with_update(program: Program, statement: ast.stmt, step: Step) -> bool
             name = program.text(receiver).lower()
             return any(word in name for word in ("sched", "lr", "scaler", "ema"))
     return False
+
+
+def _reads_gradients(statement: ast.stmt) -> bool:
+    """Whether a statement before the update is about the gradients that it takes: clipping, `p.grad`, `unscale_`."""
+    names = (getattr(one, "attr", getattr(one, "id", "")) for one in ast.walk(statement))
+    return any("grad" in name or name == "unscale_" for name in names)
 
 
 def _is_conditional(program: Program, step: Step) -> bool:

@@ -43,6 +43,8 @@ def _of_fit(program: Program, level: str) -> None:
 
 def _by_hand(program: Program, level: str, dtype: str) -> None:
     step = step_of(program)
+    if step.is_scaled:
+        raise RefusedError(_own("off"))
     if not step.forward and isinstance(step.loss, ast.Name):
         raise RefusedError(_FORWARD)
     program.lines_alone(*step.forward, step.backward, step.update)

@@ -17,7 +17,8 @@ class Step:
 
     Attributes:
         backward: the statement `loss.backward()`; `loss` is what stands before the dot.
-        updates: statements `optimizer.step()` and `optimizer.minimize(loss)`.
+        updates: statements `optimizer.step()` and `optimizer.minimize(loss)`, also of a scaler.
+        is_scaled: whether a scaler of the notebook's own updates.
         clears: statements `optimizer.clear_grad()`.
         forward: statements before the backward pass, from the first that calls a model on.
     """
@@ -27,6 +28,7 @@ class Step:
     updates: list[ast.Expr] = field(default_factory=list)
     clears: list[ast.Expr] = field(default_factory=list)
     forward: list[ast.stmt] = field(default_factory=list)
+    is_scaled: bool = False
 
     @property
     def update(self) -> ast.Expr:
@@ -59,18 +61,25 @@ def step_of(program: Program) -> Step:
     block = program.block(statement)
     for other in _around(program, statement):
         match other.value:
-            case ast.Call(func=ast.Attribute(attr="step" | "minimize", value=receiver)) if is_optimizer(
-                program, receiver
+            case ast.Call(func=ast.Attribute(attr="step" | "minimize", value=receiver), args=args) if any(
+                is_optimizer(program, one) for one in (receiver, *args[:1])
             ):
                 step.updates.append(other)
+                step.is_scaled = not is_optimizer(program, receiver)
             case ast.Call(func=ast.Attribute(attr=name, value=receiver)) if name in CLEARING and not (
                 _is_own_method(program, name)
             ):
                 step.clears.append(other)
     if len(step.updates) != 1:
         raise RefusedError(_HIDDEN if not step.updates else _several(program, step.updates[1]))
+    if not set(_loops(program, step.update)) <= set(_loops(program, statement)):
+        raise RefusedError(_several(program, step.update))  # for each of some optimizers
     step.forward = _forward(program, step, block[: block.index(statement)])
     return step
+
+
+def _loops(program: Program, node: ast.AST) -> list[ast.AST]:
+    return [one for one in program.code.parents(node) if isinstance(one, (ast.For, ast.While))]
 
 
 def _around(program: Program, statement: ast.stmt) -> list[ast.Expr]:
@@ -88,6 +97,14 @@ def is_optimizer(program: Program, receiver: ast.expr) -> bool:
     made = program.names.origin(receiver)
     if isinstance(made, ast.Call) and program.reader.is_optimizer(made):
         return True
+    for loop in program.code.parents(receiver):  # for optimizer in (first, second)
+        match loop:
+            case ast.For(target=ast.Name(id=one), iter=several) if (
+                isinstance(receiver, ast.Name) and receiver.id == one
+            ):
+                listed = program.names.origin(several)
+                elements = listed.elts if isinstance(listed, (ast.Tuple, ast.List)) else []
+                return bool(elements) and all(is_optimizer(program, element) for element in elements)
     name = receiver.attr if isinstance(receiver, ast.Attribute) else getattr(receiver, "id", "")
     return "optim" in name.lower() or name.lower() in ("opt", "adam", "sgd")
 

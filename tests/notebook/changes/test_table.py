@@ -280,6 +280,20 @@ def test_a_difference_is_shown_in_the_order_of_the_cells():
             [LOOP.replace("opt.step()", "if epoch:\n            opt.step()")],
             [("accumulation", "accumulation_own")],
         ),
+        (
+            {"amp": "O1"},
+            [
+                LOOP.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
+                    "opt.step()", "scaler.step(opt)"
+                )
+            ],
+            [("amp", "amp_own")],
+        ),
+        (
+            {"accumulation": 4},
+            [LOOP.replace("opt.step()", "for one in [opt, opt]:\n            one.step()")],
+            [("accumulation", "change_several_steps")],
+        ),
         ({"set_to_zero": False}, ["from mine import train\ntrain()"], [("set_to_zero", "clear_grad_nowhere")]),
         ({"recompute": True}, ["from mine import train\ntrain()"], [("recompute", "recompute_nowhere")]),
         ({"recompute": False}, ["Net(use_recompute=True)\n" + LOOP], [("recompute", "recompute_otherwise")]),
@@ -305,6 +319,15 @@ def test_what_cannot_be_changed_is_refused_with_its_reason(request_, cells, why)
     assert refused(found) == why
     assert [cell["source"] for cell in copy.content["cells"]] == cells, "what is refused changes nothing"
     assert all(one.why.hint for one in found.refused)
+
+
+def test_gradients_of_each_of_some_optimizers_are_freed():
+    both = "for one in (opt, more):\n            one.clear_grad()"
+    cell = LOOP.replace("loader =", "more = paddle.optimizer.Adam(parameters=[])\nloader =")
+    copy, found = made({"set_to_zero": False}, cell.replace("opt.clear_grad()", both))
+    assert not found.refused and "one.clear_grad(set_to_zero=False)" in copy.content["cells"][0]["source"]
+    _, found = made({"set_to_zero": False}, LOOP.replace("opt.clear_grad()", both.replace("more", "net")))
+    assert refused(found) == [("set_to_zero", "clear_grad_nowhere")]
 
 
 @pytest.mark.parametrize("package", ["torch", "tensorflow"])

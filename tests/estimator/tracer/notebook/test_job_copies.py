@@ -114,3 +114,23 @@ def test_a_batch_norm_sees_each_batch_once_where_its_block_is_computed_again(run
     real = run_child("real", copies, {name: {"steps": 1000} for name in copies})
     learned = [float(real[name]["failure"].removeprefix("ValueError: ")) for name in copies]
     assert learned == pytest.approx([learned[0]] * 3, rel=1e-6), "running statistics are among the parameters"
+
+
+CLIPPED = "paddle.nn.utils.clip_grad_norm_(net.parameters(), 0.01)\n    opt.step()"
+SCALED = "scaler.scale(loss).backward()\n    scaler.unscale_(opt)\n    "
+
+
+@pytest.mark.paddle
+def test_what_is_done_to_gradients_before_an_update_is_done_to_their_sum(run_child):
+    clipped = LOOP.replace("opt.step()", CLIPPED)
+    scaled = clipped.replace("loss.backward()\n    ", SCALED).replace(
+        "opt.step()", "scaler.step(opt)\n    scaler.update()"
+    )
+    scaled = scaled.replace("for x, y", "scaler = paddle.amp.GradScaler(init_loss_scaling=64.0)\nfor x, y")
+    copies = {"clipped": clipped, "scaled": scaled}
+    copies |= {f"{name}, summed": copy_of(code, {"accumulation": 4}) for name, code in copies.items()}
+    copies = {name: code + LEARNED.format(model="net") for name, code in copies.items()}
+    real, traced = run_child("real", copies, {name: {"steps": 1000} for name in copies}), run_child("trace", copies)
+    learned = [float(real[name]["failure"].removeprefix("ValueError: ")) for name in copies]
+    assert learned == pytest.approx([learned[0]] * 4, rel=1e-6)
+    assert all(traced[name]["peak"] == max(real[name]["peaks"][1:]) for name in copies if name.endswith("summed"))
