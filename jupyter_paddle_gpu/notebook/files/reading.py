@@ -49,8 +49,8 @@ def parse_notebook(content: str | bytes | dict[str, Any], path: Path) -> Noteboo
     """Take the content of a notebook, saved or not; `path` says where it belongs.
 
     Raises:
-        PaddleGpuError: `notebook_empty`, `notebook_binary`, `notebook_not_json`, `notebook_not_a_notebook` or
-            `notebook_newer` (all 422).
+        PaddleGpuError: `notebook_empty`, `notebook_binary`, `notebook_not_json`, `notebook_other_file`,
+            `notebook_not_a_notebook` or `notebook_newer` (all 422).
     """
     loaded = content if isinstance(content, dict) else _load_json(content, path)
     notebook = _upgrade(_check_format(loaded, path), path)
@@ -166,6 +166,8 @@ def _load_json(content: str | bytes, path: Path) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
+        if _is_neither(path):
+            raise _neither(path) from None
         raise PaddleGpuError(
             "notebook_not_json",
             "{path} is not valid JSON, so it is damaged or no notebook.",
@@ -187,6 +189,8 @@ def _text(content: bytes, path: Path) -> str:
                 status=422,
                 path=str(path),
             ) from None
+        if _is_neither(path):
+            raise _neither(path) from None
         raise PaddleGpuError(
             "notebook_binary",
             "{path} is not text: no notebook, whatever its name says.",
@@ -194,6 +198,21 @@ def _text(content: bytes, path: Path) -> str:
             status=422,
             path=str(path),
         ) from None
+
+
+def _is_neither(path: Path) -> bool:
+    """Whether a name is none of a notebook, nor of a script."""
+    return path.suffix.lower() not in ("", ".ipynb", ".json", ".py")
+
+
+def _neither(path: Path) -> PaddleGpuError:
+    return PaddleGpuError(
+        "notebook_other_file",
+        "{path} is neither a notebook nor a Python script.",
+        hint="Choose a file whose name ends in .ipynb or .py.",
+        status=422,
+        path=str(path),
+    )
 
 
 def _check_format(loaded: Any, path: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from ...domain.decisions import Decision, Placed
 from ...domain.errors import PaddleGpuError
 from ...domain.estimates import Estimate
 from ...domain.jobs.job import JobSpec
-from ...domain.notebooks import LAUNCHED, Fact, NotebookFacts
+from ...domain.notebooks import CELL_NOT_PYTHON, LAUNCHED, Fact, NotebookFacts
 from ...domain.what_ifs import EstimateRequest, for_job, in_copy
 from ...engines.capabilities import limits_follow_estimate, options_of
 from ...notices.settings import NoticePolicy
@@ -85,7 +85,8 @@ def settle(desk: Desk, source: NotebookSource, submission: Submission, *, runs: 
     found = None
     if submission.estimate is not False:
         wanted = submission.estimate or place.on_gpu or limits_follow_estimate(place.engine)
-        wanted = wanted and facts.loop != "none"  # where nothing is seen to train, what is known already does
+        # Where nothing is seen to train, what is known already does; what is no Python is not seen.
+        wanted = wanted and (facts.loop != "none" or any(one.code == CELL_NOT_PYTHON for one in facts.problems))
         found = _estimate(
             desk.estimates, source, copy, request, where, written=changed.written, may_run=wanted and runs
         )

@@ -91,6 +91,15 @@ def test_what_is_no_notebook_is_refused(tmp_path: Path, content: bytes, code: st
     assert (error.code, error.status) == (code, 422)
 
 
+@pytest.mark.parametrize("name", ["data.csv", "notes.md", "train.sh", "picture.PNG"])
+@pytest.mark.parametrize("content", [b"a,b\n", b"\x89PNG\xff"])
+def test_of_another_kind_of_file_it_is_said_which_kinds_are_read(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    error = refusal(tmp_path / name)
+    assert (error.code, error.status) == ("notebook_other_file", 422)
+    assert ".ipynb or .py" in error.message.hint
+
+
 def test_a_missing_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.ipynb")
     (tmp_path / "broken.ipynb").symlink_to(tmp_path / "gone")

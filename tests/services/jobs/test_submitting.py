@@ -95,7 +95,7 @@ def test_an_open_question_and_what_the_job_does_about_it_are_said_by_submit_and_
 
 
 @pytest.mark.paddle
-@pytest.mark.parametrize(("called", "code"), [("net.absent(", "would_stop"), ("net(", None)])
+@pytest.mark.parametrize(("called", "code"), [("net.absent(", "would_stop"), ("net((", "would_stop"), ("net(", None)])
 def test_where_the_notebook_would_stop_goes_with_the_job(services, called, code):
     notebook = source(services, TRAINING.replace("net(", called))
     spec = specify(services.desk(), notebook, Submission(estimate=True))
