@@ -29,7 +29,9 @@ def change(program: Program, request: EstimateRequest) -> None:
         program.only(program.fits)
     value = found.fact.value
     if isinstance(value, bool) or not isinstance(value, int):
-        raise RefusedError(_computed(found))
+        if request.batch_size is None or not _bind_imported(program, found, micro_batch(request.batch_size, steps)):
+            raise RefusedError(_computed(found))
+        return
     wanted = micro_batch(request.batch_size or value, steps)
     if value != wanted:
         write(program, found, wanted)
@@ -110,6 +112,30 @@ def write(program: Program, found: Batch, wanted: int) -> None:
     program.cell_of(origin).replace(origin, str(wanted))
 
 
+def _bind_imported(program: Program, found: Batch, wanted: int) -> bool:
+    """Bind what a module says (`config.BATCH_SIZE`, `from config import BATCH_SIZE`) behind its import; whether that is
+    where it stands. What an object of the module holds may refuse another value.
+    """
+    origin = program.names.origin(found.given) if found.given is not None else None
+    match origin:
+        case ast.Attribute(value=ast.Name(id=root)):
+            kind: type[ast.Import | ast.ImportFrom] = ast.Import
+        case ast.Name(id=root):
+            kind = ast.ImportFrom
+        case _:
+            return False
+    statements = [
+        one
+        for one in program.code.of_type(kind)
+        if any((word.asname or word.name) == root for word in one.names) and program.code.scope(one) is None
+    ]
+    if len(statements) != 1 or program.code.position(statements[0]) > program.code.position(origin):
+        return False
+    program.lines_alone(statements[0])
+    program.cell_of(statements[0]).insert_after(statements[0], [f"{program.text(origin)} = {wanted}"])
+    return True
+
+
 def _is_parameter(program: Program, found: Batch, origin: ast.expr) -> bool:
     """Whether the number is bound in the cell tagged `parameters` (or in the one injected behind it)."""
     cell = program.parameters_cell()
@@ -141,9 +167,17 @@ _NOT_GIVEN = Message(
 
 
 def _computed(found: Batch) -> Message:
-    return Message(
-        code="batch_size_computed",
-        text="The batch size is computed ({source}), so a job cannot be given another one in its place.",
-        hint="Write it as a number in a cell, or answer for what it is computed from with --set name=value.",
-        params={"source": found.fact.source},
-    )
+    is_held = isinstance(found.given, (ast.Name, ast.Attribute, ast.Subscript))
+    return msgspec.structs.replace(_HELD if is_held else _COMPUTED, params={"source": found.fact.source})
+
+
+_COMPUTED = Message(
+    code="batch_size_computed",
+    text="The batch size is computed ({source}), so a job cannot be given another one in its place.",
+    hint="Write it as a number in a cell, or answer for what it is computed from with --set name=value.",
+)
+_HELD = Message(
+    code="batch_size_computed",
+    text="The batch size is what {source} holds as the cells run, so a job cannot be given another one in its place.",
+    hint="Write it as a number in a cell, or answer for what it is computed from with --set name=value.",
+)

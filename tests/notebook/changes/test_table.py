@@ -321,6 +321,37 @@ def test_what_cannot_be_changed_is_refused_with_its_reason(request_, cells, why)
     assert all(one.why.hint for one in found.refused)
 
 
+@pytest.mark.parametrize(
+    ("imported", "said", "bound"),
+    [
+        ("import config as mine", "mine.BATCH", "import config as mine\nmine.BATCH = 8\n"),
+        ("from config import LR, BATCH as n", "n", "from config import LR, BATCH as n\nn = 8\n"),
+        ("import os; import config", "config.BATCH", "import os\nimport config\nconfig.BATCH = 8\n"),
+    ],
+)
+def test_what_a_module_says_is_bound_behind_its_import(imported, said, bound):
+    cell = LOOP.replace("batch_size=64", f"batch_size={said}")
+    copy, found = made({"batch_size": 16, "accumulation": 2}, f"{imported}\n{cell}")
+    assert not found.refused
+    assert copy.content["cells"][0]["source"].startswith(bound)
+
+
+@pytest.mark.parametrize(
+    ("imported", "said"),
+    [
+        ("from config import settings", "settings.batch"),  # may be frozen
+        ("import config", "config.train.batch"),
+        ("import config", "int(config.BATCH)"),
+        ("def late(): from config import BATCH", "BATCH"),
+    ],
+)
+def test_what_an_object_of_a_module_says_is_left_alone(imported, said):
+    cell = LOOP.replace("batch_size=64", f"batch_size={said}")
+    _, found = made({"batch_size": 16}, f"{imported}\n{cell}")
+    assert refused(found) == [("batch_size", "batch_size_computed")]
+    assert ("computed (" in found.refused[0].why.text) == said.startswith("int(")
+
+
 def test_gradients_of_each_of_some_optimizers_are_freed():
     both = "for one in (opt, more):\n            one.clear_grad()"
     cell = LOOP.replace("loader =", "more = paddle.optimizer.Adam(parameters=[])\nloader =")
