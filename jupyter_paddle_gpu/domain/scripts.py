@@ -157,6 +157,12 @@ OF_SCRIPT = {
         code="script",
         text="The call that would be given {name}= takes **{options}, which may say it already (line {line}).",
     ),
+    "The loader takes **{options} (cell {cell}, line {line}), which says how its batches are made, so that no sampler "
+    "for several processes can be put in that place.": Message(
+        code="script",
+        text="The loader takes **{options} (line {line}), which says how its batches are made, so that no sampler for "
+        "several processes can be put in that place.",
+    ),
     "Cell {cell}, line {line} failed: {name}: {value}": Message(
         code="script", text="Line {line} failed: {name}: {value}"
     ),

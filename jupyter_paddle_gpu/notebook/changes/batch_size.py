@@ -35,6 +35,15 @@ def change(program: Program, request: EstimateRequest) -> None:
     wanted = micro_batch(request.batch_size or value, steps)
     if value != wanted:
         write(program, found, wanted)
+        origins = {_origin(program, found)}
+        for one in program.batches.batches_in_step():  # of another size they stay
+            if one.fact.value == value and one.given is not None and _origin(program, one) not in origins:
+                origins.add(_origin(program, one))
+                write(program, one, wanted)
+
+
+def _origin(program: Program, found: Batch) -> ast.expr | None:
+    return program.names.origin(found.given) if found.given is not None else None
 
 
 def _is_read(program: Program) -> bool:

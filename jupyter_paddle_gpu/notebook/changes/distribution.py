@@ -45,7 +45,9 @@ def change(program: Program, request: EstimateRequest) -> None:
         raise RefusedError(_NO_MODEL)
     if optimizer is not None and (other := _beside(program, optimizer, statement)):
         raise RefusedError(_also(program.text(statement.targets[0]), other))
-    sampling.divide(program, loader, _wrap(program, statement, optimizer))
+    paddle = _wrap(program, statement, optimizer)
+    for one in dict.fromkeys((loader, *program.batches.loaders_in_step())):
+        sampling.divide(program, one, paddle)
 
 
 def _wrap(program: Program, statement: ast.Assign, optimizer: ast.Call | None) -> str:

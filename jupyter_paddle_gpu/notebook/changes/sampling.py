@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import msgspec
+
 from ...domain.messages import Message
 from . import arguments
 from .program import Program, RefusedError
@@ -20,8 +22,11 @@ def divide(program: Program, loader: ast.Call, paddle: str) -> None:
         return
     sampling = ("batch_size", "shuffle", "drop_last")
     dataset = program.names.argument(loader, "dataset", 0)
-    others = [word for word in loader.keywords if word.arg in ("batch_sampler", "return_list") or word.arg is None]
-    if dataset is None or any(word.arg != "return_list" for word in others):
+    if (spread := next((word.value for word in loader.keywords if word.arg is None), None)) is not None:
+        place = program.code.place(loader)
+        told = {"options": program.names.source(spread), "cell": place.cell + 1, "line": place.line}
+        raise RefusedError(msgspec.structs.replace(_OF_OPTIONS, params=told))
+    if dataset is None or any(word.arg == "batch_sampler" for word in loader.keywords):
         raise RefusedError(NO_LOADER)
     if len(loader.args) > BEFORE_SAMPLER:
         raise RefusedError(NO_LOADER)
@@ -72,6 +77,12 @@ def _is_stream(program: Program, dataset: ast.expr) -> bool:
     return kind is not None and any(names.last(base) == "IterableDataset" for base in kind.bases)
 
 
+_OF_OPTIONS = Message(
+    code="devices_options",
+    text="The loader takes **{options} (cell {cell}, line {line}), which says how its batches are made, so that no "
+    "sampler for several processes can be put in that place.",
+    hint="Give batch_size=, shuffle= and drop_last= in the call itself.",
+)
 OF_A_STREAM = Message(
     code="devices_stream",
     text="The data is an IterableDataset, which gives its samples one behind the other, so that no sampler can divide "

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...domain.notebooks import Fact
 from ..code import UNKNOWN, Code
 from ..names import Names
-from .loop import TrainingReader, iterated_by
+from .loop import TrainingReader, in_step, iterated_by, within
 
 _LOADERS = frozenset({"DataLoader", "BatchSampler", "DistributedBatchSampler", "batch"})
 _NAME = re.compile(r"^(train_?|global_?)?_?(batch_?size|bs|batch_?sz|batch)$", re.IGNORECASE)
@@ -65,12 +65,26 @@ class BatchReader:
         is given; None without any."""
         taken = [call.args[0] for call in self.code.of_type(ast.Call) if self._is_iter(call)]
         for iterated in [*map(iterated_by, self.reader.training.loops), *taken]:
-            made = self.names.origin(iterated)
-            if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):  # a function that makes it
-                made = self.names.origin(next(iter(self.names.returned(made.func.id)), made))
-            if isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader":
+            if (made := self._loader(iterated)) is not None:
                 return made
         return self._only_loader() if self.reader.training.kind == "none" else None
+
+    def loaders_in_step(self) -> list[ast.Call]:
+        """The `DataLoader`s that the training loop goes over beside the first (`zip(labeled, unlabeled)`)."""
+        found = (self._loader(one) for loop in self.reader.training.loops for one in in_step(loop))
+        return [one for one in found if one is not None]
+
+    def batches_in_step(self) -> list[Batch]:
+        """What those say of their batches."""
+        found = (self._of_data(one) for loop in self.reader.training.loops for one in in_step(loop))
+        return [one for one in found if one is not None]
+
+    def _loader(self, iterated: ast.expr) -> ast.Call | None:
+        made = self._made(iterated)
+        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name):  # a function that makes it
+            made = self.names.origin(next(iter(self.names.returned(made.func.id)), made))
+        is_one = isinstance(made, ast.Call) and self._is_loader(made) and self.names.last(made.func) == "DataLoader"
+        return made if is_one and isinstance(made, ast.Call) else None
 
     def _is_iter(self, call: ast.Call) -> bool:
         """Whether a call is `iter(loader)` of what is not for tests."""
@@ -120,8 +134,12 @@ class BatchReader:
                     return self._fact(name)
         return None
 
-    def _of_data(self, expression: ast.expr) -> Batch | None:
+    def _made(self, expression: ast.expr) -> ast.expr:
         made = self.names.origin(expression)
+        return made if (inner := within(made)) is made else self.names.origin(inner)
+
+    def _of_data(self, expression: ast.expr) -> Batch | None:
+        made = self._made(expression)
         if isinstance(made, ast.Subscript):
             made = self.names.origin(made.value)
         if not isinstance(made, ast.Call):

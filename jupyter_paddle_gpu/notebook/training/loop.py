@@ -271,12 +271,33 @@ def range_stop(loop: ast.For) -> ast.expr | None:
     return None
 
 
+_AROUND = frozenset(("enumerate", "tqdm", "trange", "zip", "list", "iter", "notebook_tqdm", "track"))
+"""Calls that give what they are given first, one behind the other."""
+
+
+def within(expression: ast.expr) -> ast.expr:
+    """What a bar or a counter goes over that has a name (`bar = tqdm(loader)`)."""
+    while isinstance(expression, ast.Call) and _last(expression.func) in _AROUND and expression.args:
+        expression = expression.args[0]
+    return expression
+
+
+def in_step(loop: ast.For) -> list[ast.expr]:
+    """What a loop goes over beside the first (`zip(labeled, unlabeled)`)."""
+    expression = loop.iter
+    while isinstance(expression, ast.Call) and expression.args and (name := _last(expression.func)) in _AROUND:
+        if name == "zip":
+            return expression.args[1:]
+        expression = expression.args[0]
+    return []
+
+
 def iterated_by(loop: ast.For) -> ast.expr:
     """What a loop goes over, without `enumerate`, `tqdm`, `zip` and calls of no argument (`loader()`)."""
     expression = loop.iter
     while isinstance(expression, ast.Call):
         name = _last(expression.func)
-        if name in ("enumerate", "tqdm", "trange", "zip", "list", "iter", "notebook_tqdm", "track") and expression.args:
+        if name in _AROUND and expression.args:
             expression = expression.args[0]
         elif not expression.args and not expression.keywords and name != "range":
             expression = expression.func

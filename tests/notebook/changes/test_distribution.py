@@ -227,3 +227,41 @@ def test_data_without_places_is_not_divided():
     for source in (stream, stream.replace("DataLoader(data", "DataLoader(Rows()")):
         assert [one.why.code for one in made({"devices": 2}, source)[1].refused] == ["devices_stream"]
     assert not made({"devices": 2}, stream.replace("IterableDataset", "Dataset"))[1].refused
+
+
+def test_a_loader_is_divided_that_a_bar_with_a_name_goes_over():
+    cell = LOOP.replace("    for x, y in loader:", "    bar = tqdm(loader, desc='a')\n    for x, y in enumerate(bar):")
+    copy, found = made({"devices": 2}, "from tqdm import tqdm\n" + cell)
+    assert not found.refused
+    assert "batch_sampler=paddle.io.DistributedBatchSampler(data, batch_size=64" in copy.content["cells"][0]["source"]
+
+
+def test_a_loader_with_options_is_told_with_its_place():
+    cell = LOOP.replace("data, batch_size=64, shuffle=True", "data, **options")
+    (refusal,) = made({"devices": 2}, "options = dict(batch_size=64)\n" + cell)[1].refused
+    assert refusal.why.code == "devices_options"
+    assert "**options (cell 1, line 7)" in refusal.why.render()
+
+
+ZIPPED = LOOP.replace("in loader", "in zip(loader, more)").replace(
+    "for epoch", "more = paddle.io.DataLoader(others, batch_size=64)\nfor epoch", 1
+)
+
+
+def test_loaders_that_are_read_in_step_are_divided_alike():
+    copy, found = made({"devices": 2}, ZIPPED)
+    assert not found.refused
+    source = copy.content["cells"][0]["source"]
+    assert "batch_sampler=paddle.io.DistributedBatchSampler(data, batch_size=64, shuffle=True)" in source
+    assert "more = paddle.io.DataLoader(others, batch_sampler=paddle.io.DistributedBatchSampler(others" in source
+
+
+def test_loaders_that_are_read_in_step_with_one_batch_size_keep_one():
+    source = made({"batch_size": 8}, ZIPPED)[0].content["cells"][0]["source"]
+    assert source.count("batch_size=8") == 2 and "batch_size=64" not in source
+    other = ZIPPED.replace("others, batch_size=64", "others, batch_size=32")
+    source = made({"batch_size": 8}, other)[0].content["cells"][0]["source"]
+    assert source.count("batch_size=8") == 1 and "others, batch_size=32" in source
+    named = "size = 64\n" + ZIPPED.replace("batch_size=64", "batch_size=size")
+    source = made({"batch_size": 8}, named)[0].content["cells"][0]["source"]
+    assert source == named.replace("size = 64", "size = 8", 1)
