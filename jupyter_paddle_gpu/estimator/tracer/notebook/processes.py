@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.machinery import ExtensionFileLoader
 from itertools import takewhile
@@ -47,12 +47,14 @@ _Put = Callable[[], None]
 class Begun:
     """What the program has set of its process is forgotten behind a run of it, and in processes that it starts."""
 
-    def __init__(self, sources: Iterable[str]) -> None:
+    def __init__(self, sources: Iterable[str], names: Collection[str]) -> None:
         """A run begins.
 
         Args:
             sources: the program's.
+            names: of built-ins that are not the program's, which its processes find as well.
         """
+        self._names = names
         self._imports = _Imports()
         self._places = assigned.places(sources)
         self._puts = self._state()
@@ -86,7 +88,7 @@ class Begun:
             _all(now)
 
     def _state(self) -> list[_Put]:
-        parts = (_interpreter, _folders, _signals, _start_method, _default_type, _loggers)
+        parts = (partial(_interpreter, self._names), _folders, _signals, _start_method, _default_type, _loggers)
         return [*(part() for part in parts), assigned.kept(self._places)]
 
     def _set_aside(self) -> dict[str, ModuleType]:
@@ -233,13 +235,14 @@ def _folders() -> _Put:
     return put
 
 
-def _interpreter() -> _Put:
-    """Names of all modules, what Python calls at an error, and how numpy prints."""
-    names, hook, limit = dict(vars(builtins)), sys.excepthook, sys.getrecursionlimit()
+def _interpreter(stay: Collection[str]) -> _Put:
+    """Names of all modules but those that stay, what Python calls at an error, and how numpy prints."""
+    names = {name: value for name, value in vars(builtins).items() if name not in stay}
+    hook, limit = sys.excepthook, sys.getrecursionlimit()
     printed, faults = np.get_printoptions(), np.geterr()
 
     def put() -> None:
-        for name in vars(builtins).keys() - names.keys():
+        for name in vars(builtins).keys() - names.keys() - set(stay):
             delattr(builtins, name)
         vars(builtins).update(names)
         sys.excepthook = hook

@@ -12,7 +12,7 @@ from ..patches.data.loaders import Loaders
 from ..patches.processes.handed import Handed
 from ..step.deadline import Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
-from . import stages, what_ifs
+from . import built_in, stages, what_ifs
 from .beyond import draws, following, late_imports
 from .beyond.code import Counted
 from .cells import behind, late_rounds, programs
@@ -330,6 +330,7 @@ def _run(
         request["cells"], answers, rewriting, sites=sites, beside=beside, trainings=_trainings(request, sites),
         absorbs=bool(request.get("absorbs")), follows=bool(request.get("follows")),
         in_loops=bool(request.get("in_loops")), catches=not request.get(presumed.CAUGHT), asked=names,
+        built_in=built_in.NAMES,
     )  # fmt: skip
     run.follows_rest, run.has_rest, run.goes_on = follows, has_rest, goes_on
     run.found.forgives = bool(request.get("forgives"))
@@ -340,7 +341,7 @@ def _run(
         presumed.told(session, request)
         session.of(Handed).trains = sites.trains_in
         session.of(Loaders).takes_one = lambda name: takes_one(map(parsed, run.found.sources), name)
-        with run.begun.run(), working_in(request.get("folder")):
+        with run.begun.run(), built_in.known(run.in_place.of_text, run.absorbs), working_in(request.get("folder")):
             run.run(session)
 
     draws.alike(request.get("draw") or 0)

@@ -15,7 +15,7 @@ sys.path.insert(0, sys.argv[1])
 import tracer
 for name, (folder, cells) in json.load(sys.stdin).items():
     os.chdir(folder)
-    for known in [module for module in sys.modules if module.split(".")[0] in {"lib", "flat", "pkg"}]:
+    for known in [module for module in sys.modules if module.split(".")[0] in {"lib", "flat", "listing", "pkg"}]:
         del sys.modules[known]
     asked = {"cells": [{"index": i, "source": cell} for i, cell in enumerate(cells)], "folder": folder, "answers": {}}
     sys.path.insert(0, folder)
@@ -57,6 +57,9 @@ FILES = {
     "lib.py": LIB,
     "pkg/__init__.py": "from .core import fit\n",
     "pkg/core.py": LIB,
+    "listing.py": f"import inspect, sys\n{LIB}"
+    "own = inspect.getmembers(sys.modules[__name__], inspect.isfunction)\n"
+    "__all__ = [one.__name__ for _, one in own]\n",
     "flat.py": f"import paddle\nwidth = 12\n{FLAT}",
 }
 LAST = f"import paddle\nwidth = 40\n{FLAT}"
@@ -88,6 +91,17 @@ CASES = {
         ["from lib import fit\ndef grow(width):\n    fit(width)\n    return width if width > 20 else grow(width * 2)",
          "grow(13)"],
         [13, 26],
+    ),
+    "a module that lists its functions": (
+        ["from listing import *\nimport listing", "assert listing.__all__ == ['fit', 'run']", "listing.fit(13)", LAST],
+        [13, 40],
+    ),
+    "a cell that lists its names": (
+        ["import lib\nfound = dict(globals())",
+         "kinds = {str(getattr(one, '__module__', '')) for one in found.values()}\n"
+         "assert not [one for one in kinds if one.startswith('tracer.notebook.cells.p')]",
+         "lib.fit(13)", LAST],
+        [13, 40],
     ),
     "a call that is inherited": (
         ["import lib\nclass Own(lib.Base):\n    pass", "own = Own(13)\nown()", "Own(14)().net"],

@@ -19,7 +19,7 @@ from ...patches.awaited import calling
 from ..processes import forget
 from . import helpers
 from .helpers import Helpers
-from .passing import PASSING, Passing, passing
+from .passing import Passing
 
 _LIBRARIES = f"{os.sep}site-packages{os.sep}"
 """In a path: an environment that lies in the notebook's folder."""
@@ -142,7 +142,7 @@ class _Loader(SourceFileLoader):
         if self.helper is not None:
             own = {name: value for name, value in self.helper[0].items() if name not in {"__name__", "__file__"}}
             vars(module).update({**own, call_stack.HELPER: True})
-        vars(module).update({IMPORTED: self._imported, PASSING: passing})
+        vars(module)[IMPORTED] = self._imported
         super().exec_module(module)
 
 

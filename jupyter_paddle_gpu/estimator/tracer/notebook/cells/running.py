@@ -9,7 +9,7 @@ import linecache
 import sys
 import types
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ... import call_stack
@@ -24,11 +24,9 @@ from ...step.deadline import Deadline, TimeUp, interrupted, may_interrupt
 from ...step.rest import REST
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
-from ...undecided.absent_data import AbsentData, Unseen
-from ...undecided.asking import settings_of
+from ...undecided.absent_data import AbsentData
 from ...undecided.descriptions import is_description
 from .. import late_indices
-from ..beyond.code import EVERY, every
 from ..evaluations import rounds_behind
 from ..outside import answers as outside
 from ..outside import lacking, leaving, presumed
@@ -40,11 +38,11 @@ from ..questions.wording import line_of, out_of_time, said
 from ..removed import named_in
 from ..sites import COMMAND, Sites
 from ..trainings import Trainings
-from . import absorbing, behind, changing, late_rounds, wanting, within
+from . import absorbing, behind, changing, wanting, within
 from .findings import Findings
 from .helpers import Helpers
-from .loops import ALIKE, LOOP, TURNS, Loops, Turns, alike, loop
-from .passing import IN_PLACE, PASSING, InPlace, Passing, passing
+from .loops import Loops
+from .passing import InPlace, Passing
 from .programs import Programs
 from .shell import Shell, Statements, ignore
 from .surmises import Surmises
@@ -69,6 +67,7 @@ class CellRun:
         in_loops: whether loops that do not train go on without data, round by round.
         catches: whether the program's own `except` has errors of files that are not here.
         asked: what is asked for by the names of answers.
+        built_in: names that rewritten code finds among the built-ins of each process.
     """
 
     def __init__(
@@ -85,6 +84,7 @@ class CellRun:
         in_loops: bool = False,
         catches: bool = True,
         asked: Asked | None = None,
+        built_in: Collection[str] = (),
     ) -> None:
         self.cells = cells
         self._session, self._statements = Session(), Statements()
@@ -114,13 +114,13 @@ class CellRun:
         helpers = Helpers.of(cells, self._plain if absorbs else None)
         self.found = Findings(cells, self.sites, beside or {}, helpers.imported_only(cells))
         self.found.looked_up = self._asked.variables
-        self.begun = Begun(self.found.sources)
+        self.begun = Begun(self.found.sources, built_in)
         self.trainings = trainings
         self._passing = Passing(self.sites) if trainings is not None else None
         self._programs = Programs(
             self._run_script, self._names, self._program_failed, helpers, self.begun, passing=self._passing
         )
-        self._in_place = InPlace(self._rewritten, self._names_in_place, self._programs.written, self.sites.beside)
+        self.in_place = InPlace(self._rewritten, self._names_in_place, self._programs.written, self.sites.beside)
         self.finished = False
         self.trained_in: int | None = None
         """Index of the first cell that trains."""
@@ -157,7 +157,7 @@ class CellRun:
             missed=self.found.missed,
             is_lazy=self._absorbs_within, follows=self._follows, is_published=self.found.is_published,
         ))  # fmt: skip
-        session.put(StartedPrograms(self._started, None if self._passing is None else self._in_place.of_file))
+        session.put(StartedPrograms(self._started, None if self._passing is None else self.in_place.of_file))
         namespace.update({**self._names(), "display": ignore, "get_ipython": Shell})
         namespace[COMMAND] = functools.partial(self._programs.command, namespace)
         outer = sys.modules.get("__main__")
@@ -256,20 +256,7 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        here = {PASSING: passing, IN_PLACE: self._in_place.of_text}
-        found = {ALIKE: alike, LOOP: loop, TURNS: Turns, EVERY: every, **here, **conversions.NAMES}
-        data = {
-            late_rounds.LATE: late_rounds.late,
-            late_rounds.COUNT: late_rounds.count,
-            late_rounds.DONE: late_rounds.done,
-            presumed.ABSENT: presumed.absent,
-            leaving.LEFT: leaving.left,
-            absorbing.UNSEEN: Unseen(),
-            absorbing.SETTINGS: settings_of(Unseen()),
-            **within.NAMES,
-            within.ABSORBS: self._absorbs,
-        }
-        return {"__name__": "__main__", **self._plain, **own, **found, **data}
+        return {"__name__": "__main__", **self._plain, **own}
 
     def _names_in_place(self, cell: int) -> dict[str, Any]:
         return {**self._names(), absent_modules.IMPORTED: functools.partial(self._absent.imported, cell)}
@@ -342,7 +329,7 @@ class CellRun:
         is_its_own = isinstance(problem, Exception) and not self._session.is_refusal(problem)
         return absorbing.is_of_data(problem) or (is_filled and is_its_own and not absorbing.is_of_types(problem))
 
-    def _absorbs(self, problem: BaseException) -> bool:
+    def absorbs(self, problem: BaseException) -> bool:
         """Whether a statement within a function is passed by: data keeps it from running that is not here. Of one in a
         loop that was passed by in many rounds nobody asks again."""
         place = wanting.place_of(problem) if self._in_loops else None
