@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from functools import partial
@@ -13,10 +14,11 @@ from ... import own_faults
 from ...patience import Patience
 from ...undecided.descriptions import is_description, parts_of
 from .documented import CODE, DOCUMENTED, NEAR
-from .numbers import ASSUMED, PRINTED
+from .numbers import ASSUMED, LAYER, PRINTED
 from .outer import ANY
 from .suggestions import HELD
 from .trying import order
+from .trying.agreeing import agreeing
 from .trying.ends import Ends, Tried, leaves_out, may_refuse_batch, refuses_behind
 from .trying.looks import unavoidable
 
@@ -61,27 +63,25 @@ def suggested(
 def _suggested(
     request: dict[str, Any], result: Result, trace: Callable[[dict[str, Any]], Result], has_time: Callable[[], bool]
 ) -> Result:
-    patience, traced = PATIENCE.begins(), 0
+    patience, runs = PATIENCE.begins(), _Runs(request, trace)
     known = dict(request.get("answers") or {})
     answers: dict[str, Any] = {}
     asked: list[Result] = []
+    last: Result | None = None
     waiting = result["questions"]
 
     def goes_on() -> bool:
-        return not patience.is_over(traced) and has_time()
+        return not patience.is_over(runs.operations) and has_time()
 
     while len(asked) < MOST and (question := _next(waiting, answers)) is not None:
         reached: list[int] = []
         seen: dict[str, Result] = {}
 
         def attempt(answer: Any, name: str = question["name"], reached: Any = reached, seen: Any = seen) -> Result:
-            nonlocal traced
             found: Result | None = seen.get(repr(answer))
             if found is None:
-                given = {**known, **answers, name: answer}
-                seen[repr(answer)] = found = trace({**request, "answers": given, "accumulation": None})
+                seen[repr(answer)] = found = runs.with_answers({**answers, name: answer})
                 reached.append(found.get("reached") or 0)
-                traced += reached[-1]
             return found
 
         can_look = question["kind"] == "batch" and all(map(is_description, answers.values()))
@@ -110,15 +110,57 @@ def _suggested(
                 result["ends"] = "would_stop"  # for all that is known: another way may lead on
             waiting = _of_one_loader(question, waiting, answers)
             break
-        answer, source, found = held
+        answer, source, last = held
         answers[question["name"]] = question["suggestion"] = answer
-        result["ends"] = SURE_STOP if stops_by_types(found, {**known, **answers}) else found["status"]
+        result["ends"] = SURE_STOP if stops_by_types(last, {**known, **answers}) else last["status"]
         question["params"]["source"] = source
-        waiting = [] if found["status"] != "needs_input" else found["questions"]
+        waiting = [] if last["status"] != "needs_input" else last["questions"]
     if asked:
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]
+    if goes_on():
+        _agree(asked, answers, last, runs)
     return result
+
+
+class _Runs:
+    """Runs of the program with what is suggested for its questions.
+
+    Attributes:
+        operations: to which all of them came.
+    """
+
+    def __init__(self, request: dict[str, Any], trace: Callable[[dict[str, Any]], Result]) -> None:
+        self._request, self._trace = request, trace
+        self.operations = 0
+
+    def with_answers(self, answers: dict[str, Any]) -> Result:
+        """One more, with the answers of the request and these."""
+        given = {**(self._request.get("answers") or {}), **answers}
+        found = self._trace({**self._request, "answers": given, "accumulation": None})
+        self.operations += found.get("reached") or 0
+        return found
+
+
+def _agree(asked: list[Result], answers: dict[str, Any], held: Result | None, runs: _Runs) -> None:
+    """Suggest the sizes with which no later part of the program refuses those that were made up.
+
+    Args:
+        held: how it ended with the last answer.
+    """
+    made_up = frozenset(one["name"] for one in asked if one["params"].get("source") in {ASSUMED, LAYER})
+    changed = None if held is None else agreeing(held, answers, made_up)
+    if held is None or changed is None:
+        return
+    found = runs.with_answers(changed)
+    if found["status"] == "ok" and _place_of(found.get("stop")) > _place_of(held["stop"]):
+        for one in asked:
+            one["suggestion"] = changed.get(one["name"], one["suggestion"])
+
+
+def _place_of(stop: Result | None) -> tuple[float, float]:
+    """Cell and line; behind all of them where nothing stops."""
+    return (math.inf, math.inf) if stop is None else (stop["cell"], stop["line"])
 
 
 _Held: TypeAlias = tuple[Any, str, Result]

@@ -24,6 +24,8 @@ Result = dict[str, Any]
 _COMPARED = (
     re.compile(r"Received (\[\d+\]) in X is not equal to (\[\d+\]) in Y"),
     re.compile(r"expected input with shape \[\*, (\d+)\], but got input shape \[(?:\d+, )*(\d+)\]"),
+    re.compile(r"received X\[-1\] = \[(\d+)\], Y\[0\] = \[(\d+)\]"),
+    re.compile(r"dimension of Input\(X\) is \[(\d+)\], and the \[\d+\] dimension of Input\(Y\) is \[(\d+)\]"),
     re.compile(
         r"\[Hint: Expected (?!.*dtype)(?!.* == true).*, but received .*?:(-?\d+) \S+ .*?:(-?\d+)\.\]", re.DOTALL
     ),
@@ -109,6 +111,15 @@ class Ends:
         inputs = {input_of(answer) for answer, _, _ in self.tried} - {""}
         is_of_types = len(self.tried) > 1 and _OF_TYPES.search(end[2]) is not None
         return self.tried[0] if len(inputs) > 1 or is_of_types else None
+
+
+def compared_in(error: str) -> tuple[int, int] | None:
+    """The two sizes that Paddle says do not go together."""
+    for row in _COMPARED:
+        if (found := row.search(error)) is not None and all(one.strip("[]").isdigit() for one in found.groups()):
+            first, second = (int(one.strip("[]")) for one in found.groups())
+            return first, second
+    return None
 
 
 def input_of(answer: Any) -> str:
