@@ -193,6 +193,8 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """What may size it, where that alone was asked for."""
     counted: tuple[tuple[int, int], ...] = ()
     """Cells and lines that count the samples of a batch, where that was asked for (`eager.counted`)."""
+    fed_batch_size: int | None = None
+    """That of the batches of the loader that feeds the step, of which the step may put several together."""
     own_batch_size: int | None = None
     """That of the loader that feeds the step, whatever was asked for and however many samples it has."""
     optimizer: str | None = None
@@ -237,9 +239,10 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     extra: dict[str, Any] = {}
 
     @property
-    def batch_sizes(self) -> set[int | None]:
-        """Those of all the notebook's trainings."""
-        return {one.batch_size for one in (self, *self.others)}
+    def batch_sizes(self) -> set[int]:
+        """Those of all the notebook's trainings: of their models, and of the loaders that feed them."""
+        found = {size for one in (self, *self.others) for size in (one.batch_size, one.fed_batch_size)}
+        return {size for size in found if size is not None}
 
     @property
     def says_why(self) -> bool:

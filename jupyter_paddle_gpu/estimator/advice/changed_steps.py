@@ -253,7 +253,9 @@ class ChangedSteps:
     def _only_batch(self, request: EstimateRequest) -> int | None:
         """The size of all batches of a step as asked for; None where there are several, or none is known."""
         _, traced = self._traced(request, (), keep=False)
-        sizes = traced.trace.batch_sizes if traced.trace is not None and traced.trace.status == "ok" else ()
+        trace = traced.trace
+        told = (trace, *trace.others) if trace is not None and trace.status == "ok" else ()
+        sizes = {one.fed_batch_size or one.batch_size for one in told}
         return next(iter(sizes)) if len(sizes) == 1 else None
 
     def _traced(
@@ -293,7 +295,9 @@ class ChangedSteps:
             return False
         if self.among is None or not trace.others:
             return wanted in trace.batch_sizes
-        return any(one.id == self.among.id and one.batch_size == wanted for one in (trace, *trace.others))
+        return any(
+            one.id == self.among.id and wanted in (one.batch_size, one.fed_batch_size) for one in (trace, *trace.others)
+        )
 
 
 def _micro(request: EstimateRequest) -> int:

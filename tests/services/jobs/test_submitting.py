@@ -378,6 +378,45 @@ class Chosen(paddle.io.Sampler):
         assert after in changes.difference and before in changes.difference
 
 
+PUT_TOGETHER = """import paddle
+
+net = paddle.nn.Linear(8, 1)
+optimizer = paddle.optimizer.SGD(parameters=net.parameters())
+rows = 16
+
+
+def loader(size):
+    data = paddle.io.TensorDataset([paddle.rand([960, 8]), paddle.rand([960, 8])])
+    return paddle.io.DataLoader(data, batch_size=size, drop_last=True)
+
+
+{loop}
+    net(paddle.concat([{parts}])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+"""A step of more samples than a batch has."""
+
+
+@pytest.mark.paddle
+@pytest.mark.parametrize(
+    ("loop", "parts", "seen"),
+    [
+        ("for one, other in loader(rows):", "one, other", 48),
+        ("for (one, _), (other, _) in zip(loader(rows), loader(rows * 2)):", "one, other", 72),
+    ],
+)
+def test_a_step_that_puts_batches_together_is_that_of_the_program_with_the_batch_written_in(
+    services, loop, parts, seen
+):
+    code = PUT_TOGETHER.format(loop=loop, parts=parts)
+    found = services.estimate(source(services, code), EstimateRequest(target="cpu", batch_size=24))
+    by_hand = services.estimate(source(services, code.replace("= 16", "= 24")), EstimateRequest(target="cpu"))
+    assert (found.batch_size, by_hand.batch_size, found.status) == (seen, seen, "ok")
+    assert found.allocated_peak_bytes == by_hand.allocated_peak_bytes
+    assert "batch_size_kept" not in {note.code for note in found.notes}, "it is another one"
+
+
 @pytest.mark.paddle
 def test_accumulation_makes_the_same_batches_smaller_whatever_was_asked_before(services):
     made_by_hand = TRAINING.replace("batch_size = 16", "few = dict(rows=16)").replace("batch_size", "few['rows']")

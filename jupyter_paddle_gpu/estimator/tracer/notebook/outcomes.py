@@ -257,7 +257,8 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
     inputs = inputs or [f"{dtype}{list(shape)}" for shape, dtype in called.batch]
     sizes = [shape[0] for shape, _ in called.batch or graphs.fed if shape] or loaders.seen_batch_sizes[:1]
     asked = request.get("batch_size")
-    if asked and sizes and sizes[0] != micro(asked, request):
+    fed = loaders.fed(watch.updates)
+    if asked and sizes and micro(asked, request) not in (sizes[0], fed):
         notes.append({"code": "batch_size_kept", "params": {"asked": asked, "found": sizes[0]}})
     if changes.recompute and not changes.blocks:
         notes.append({"code": "nothing_recomputed", "params": {}})
@@ -272,6 +273,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         "batches_ahead": loaders.ahead,
         "batches": batches or step_batches.of_loop(runtime, window, called.path),
         "begins_whole": graphs.has_run,
+        "fed_batch_size": fed,
         "own_batch_size": next(iter(loaders.own_batch_sizes), None),
         "optimizer": " + ".join(type(plain(optimizer)).__name__ for optimizer in watch.optimizers) or None,
         "convolves": any(rule_of(name).is_convolution for name in {row[0] for row in operations}),

@@ -64,6 +64,8 @@ class Loaders:
     divided_by: int = 1
     """Micro-batches an update is accumulated over: each takes its part of the batch."""
     seen_batch_sizes: list[int] = field(default_factory=list)
+    sizes: dict[int, int] = field(default_factory=dict)
+    """By loader: how large its last batch was."""
     own_batch_sizes: list[int] = field(default_factory=list)
     """What loaders would give if nothing else were asked of them."""
     handed_over: dict[int, tuple[int, bool]] = field(default_factory=dict)
@@ -116,6 +118,7 @@ class Loaders:
         """Remember how large a loader's batches are here, and by themselves; tell where the job goes on with another
         batch size than that of the answer for it."""
         self.seen_batch_sizes.append(size)
+        self.sizes[id(loader)] = size
         sampler = getattr(loader, "batch_sampler", None)
         own = getattr(sampler, "batch_size", None) or getattr(loader, "batch_size", None)
         if not isinstance(own, int) or getattr(getattr(loader, "dataset", None), "is_loader", False):
@@ -154,6 +157,11 @@ class Loaders:
         if not made or loader not in self.lengths:
             return None
         return max(1, self.lengths[loader] * made // max(1, self.given[loader]))
+
+    def fed(self, updates: int) -> int | None:
+        """Samples in a batch of the loader that feeds so many updates; the step may put several batches together."""
+        loader, made = self._feeding(updates)
+        return self.sizes.get(loader) if made else None
 
     def batches(self, updates: int) -> dict[str, Any] | None:
         """The shapes of batches of the loader that feeds so many updates, where they differ."""
