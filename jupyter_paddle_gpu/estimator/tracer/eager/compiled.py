@@ -7,9 +7,10 @@ Paddle runs such a layer's backward pass as one program, whose results are the g
 from __future__ import annotations
 
 import weakref
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
+import paddle
 from paddle.jit.dy2static.program_translator import ProgramTranslator
 
 
@@ -52,3 +53,28 @@ class Compiled:
                 if one not in found or found[one].size < group.size:
                     found[one] = group
         return found
+
+
+_MORE = (
+    "(InvalidArgument) The size of tensors and tensor_names should be equal, but got tensors size: {given}, "
+    "tensor_names size: {named}."
+)
+"""What a program says that is given more tensors than it has inputs for."""
+
+
+def too_many(specs: Any, given: Iterable[Any]) -> Exception | None:
+    """What a program says that is one whole, where it is called with more tensors than it has inputs for."""
+    count = sum(isinstance(one, paddle.Tensor) for one in given)
+    if not isinstance(specs, (list, tuple)) or count <= len(specs):
+        return None
+    return ValueError(_MORE.format(given=count, named=len(specs)))
+
+
+def lacking(problem: Exception) -> Exception | None:
+    """What is said of an attribute that a tensor of a program does not have either, or of a name of no module."""
+    name = getattr(problem, "name", None)
+    if isinstance(problem, AttributeError) and isinstance(getattr(problem, "obj", None), paddle.Tensor):
+        is_there = isinstance(name, str) and hasattr(paddle.pir.Value, name)
+        said = f"'paddle.base.libpaddle.pir.Value' object has no attribute '{name}'"
+        return None if is_there else AttributeError(said)
+    return NameError(str(problem)) if type(problem) is NameError else None

@@ -15,6 +15,7 @@ import paddle
 from paddle.jit.dy2static.function_spec import FunctionSpec
 
 from .. import call_stack
+from ..eager import compiled
 from ..eager.compiled import Compiled
 from ..memory.dtypes import name_of
 from ..program.asking import Types
@@ -244,6 +245,8 @@ def _takes(runtime: Tensors, layer: Any, specs: Any) -> None:
             with paddle.no_grad():
                 layer(*given)
         except Exception as problem:
+            if (lacks := compiled.lacking(problem)) is not None:
+                raise runtime.refused(lacks) from None
             may_hang = is_open and _STATE not in str(problem) and _OF_BATCH.search(str(problem))
             if not (runtime.is_refusal(problem) or _is_of_paddle(problem)) or may_hang:
                 return
@@ -284,13 +287,14 @@ class Exported:
     Args:
         forward: the layer's own.
         specs: of its inputs, as they were given to `to_static`.
+        is_whole: whether all of it has to be one program (`full_graph=True`).
     """
 
     outputs: tuple[Any, ...] = ()
     inputs: tuple[Any, ...] = ()
 
-    def __init__(self, forward: Callable[..., Any], specs: Any = None) -> None:
-        self.specs = specs
+    def __init__(self, forward: Callable[..., Any], specs: Any = None, *, is_whole: bool = False) -> None:
+        self.specs, self._is_whole = specs, is_whole
         functools.update_wrapper(self, forward)
         self.__signature__ = inspect.signature(forward)
         self._forward = forward
@@ -301,6 +305,8 @@ class Exported:
         if is_other and (session := current()) is not None:
             spec = FunctionSpec(self._forward, self.specs)
             _refused(session, lambda: spec.args_to_input_spec(*spec.unified_args_and_kwargs(args, dict(kwargs))))
+        if self._is_whole and (more := compiled.too_many(self.specs, (*args, *kwargs.values()))) is not None:
+            raise more if (session := current()) is None else session.refused(more)
         return self._forward(*args, **kwargs)
 
     @property
@@ -326,7 +332,7 @@ def _undecorated(
         specs = args[0] if args else kwargs.get("input_spec")
         if specs is not None and not isinstance(specs, (list, tuple)):
             _refused(session, functools.partial(FunctionSpec, function.forward, specs))
-        function.forward = Exported(function.forward, specs)
+        function.forward = Exported(function.forward, specs, is_whole=kwargs.get("full_graph") is True)
     return function
 
 
@@ -334,13 +340,13 @@ def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function behind `to_static`: of a method, the layer that it is called with is compiled."""
 
     @functools.wraps(function)
-    def compiled(*args: Any, **kwargs: Any) -> Any:
+    def called(*args: Any, **kwargs: Any) -> Any:
         session = current()
         if session is not None and args and isinstance(args[0], paddle.nn.Layer):
             session.of(Compiled).add(args[0])
         return function(*args, **kwargs)
 
-    return compiled
+    return called
 
 
 def _file(session: Session, original: Callable[..., Any], thing: Any) -> str:
