@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -33,13 +35,15 @@ class Runtime(Tensors):
         if self.resize is not None:
             args = self.resize(name, args)
         args = promotions.promoted(self, name, args)
+        numbers = rule_of(name).numbers
+        if numbers:
+            args, kwargs = scalars(args, kwargs, numbers)
         tensors: list[Any] = []
         encoded, key = encode(args, tensors)
         encoded_kwargs, kwargs_key = encode(kwargs, tensors) if kwargs else ({}, ())
         if self.before_call is not None:
             self.before_call()
         states = [self.state(tensor) for tensor in tensors]
-        numbers = rule_of(name).numbers
         may_be_sizes = len(tensors) > 1 and (numbers or tuple in map(type, key))  # as which a list is encoded
         if may_be_sizes and (plain := self._sizes(name, args, kwargs, numbers)) is not None:
             return self.call(name, function, *plain)
@@ -221,6 +225,34 @@ class Runtime(Tensors):
             self.ledger.finish(operation)
             found.append((state, tensor, array))
         return found
+
+
+def scalars(args: Any, kwargs: Any, numbers: Mapping[int, Number]) -> tuple[Any, Any]:
+    """The arguments with numbers of the kind that a Scalar is where a call gives another one, or text: eager mode cuts
+    what is no whole number, and takes of text the number that it begins with, or 0 (`CastPyArg2Scalar`); the program
+    builder takes neither."""
+    wanted = {place: number for place, number in numbers.items() if number.kind in _SCALARS and not number.is_alone}
+    places = [place for place in wanted if place < len(args) and type(args[place]) in _SCALARS[wanted[place].kind]]
+    names = [one for one in wanted.values() if type(kwargs.get(one.name)) in _SCALARS[one.kind]]
+    if places:
+        args = tuple(_cut(arg, wanted[place].kind) if place in places else arg for place, arg in enumerate(args))
+    if names:
+        kwargs = {**kwargs, **{one.name: _cut(kwargs[one.name], one.kind) for one in names}}
+    return args, kwargs
+
+
+_SCALARS = {int: (float, str), float: (str,)}
+"""What a Scalar of a kind is cut from."""
+
+
+def _cut(given: float | str, kind: type) -> Any:
+    if isinstance(given, str):
+        found = _BEGINS.match(given)
+        given = float(found[0]) if found else 0.0
+    return kind(given) if math.isfinite(given) else given
+
+
+_BEGINS = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
 def _without_frames(problem: BaseException) -> None:

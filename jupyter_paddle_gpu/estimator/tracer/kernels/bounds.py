@@ -25,12 +25,15 @@ def _first(numbers: Any, least: int, most: int, but: int | None = None) -> int |
 
 
 def labels(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
-    """Labels that are no class (cpu/cross_entropy_kernel.cc, which looks at none beside scores without elements)."""
+    """Labels that are no class, cut to whole numbers (cpu/cross_entropy_kernel.cc, which looks at none beside scores
+    without elements)."""
     if attrs.get("soft_label") or len(operands) < 2 or not operands[1] or operands[0][0].numel == 0:
         return None
     classes = operands[0][0].shape[attrs.get("axis", -1)]
     ignored = attrs.get("ignore_index", -100)
-    found = _first(numbers(operands[1][0]), 0, classes, ignored)
+    known = numbers(operands[1][0])
+    known = known.astype("int64") if known is not None and known.dtype.kind == "f" else known
+    found = _first(known, 0, classes, ignored)
     if found is None:
         return None
     if found < 0:

@@ -93,12 +93,16 @@ def sparse(session: Any, original: Any, *_: Any, **__: Any) -> Any:
 
 
 def _count(session: Traced, original: Any, x: Any) -> Any:
-    """The number of elements is known from the shape alone."""
+    """The number of elements is known from the shape alone; of what is no tensor it is refused."""
+    if not isinstance(x, paddle.Tensor):
+        return session.call("numel", ORIGINAL_OPS["numel"], (x,), {})
     return session.create("numel", (), "int64", Known(np.array(session.state(x).array.numel)))
 
 
 def _sizes(session: Traced, original: Any, x: Any) -> Any:
-    """The shape is known without data."""
+    """The shape is known without data; of what is no tensor it is refused."""
+    if not isinstance(x, paddle.Tensor):
+        return session.call(original.__name__, ORIGINAL_OPS[original.__name__], (x,), {})
     sizes = np.array(x.shape, "int64" if original.__name__ == "shape64" else "int32")
     return session.create("shape", sizes.shape, str(sizes.dtype), Known(sizes))
 
@@ -145,7 +149,7 @@ OPERATORS = (
     Operator(
         "one_hot",
         "shapes of operand and result (`test_dependent_shapes.py`)",
-        Rule(flops=nothing, choice=Choice.MARKS, refuses=bounds.columns),
+        Rule(numbers={1: Number(int, "num_classes")}, flops=nothing, choice=Choice.MARKS, refuses=bounds.columns),
     ),
     Operator("assign", "it copies", Rule(flops=nothing, amp=Amp.NEVER, choice=Choice.PASSES)),
     Operator(

@@ -327,7 +327,7 @@ OPERATORS = (
     Operator(
         "index_put",
         f"`index_put_utils.h`, `index_put_grad_kernel.cc`; 16 configurations, to the byte; {_STRIDES}; {_COMPOSED}",
-        Rule(strides=Strides.KEPT, workspace=_index_put, asked=Asked.EACH_CALL),
+        Rule(strides=Strides.KEPT, workspace=_index_put, refuses=shapes.put_at, asked=Asked.EACH_CALL),
         gradient=Rule(
             workspace=_index_put_grad,
             second=Second("index_put_double_grad", ("x", "indices", "value"), _VALUE, _OUT, ("x", "value")),

@@ -85,6 +85,17 @@ def strided(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]
     return ValueError(f"(InvalidArgument) The offset must be non-negative, but got {offset}.")
 
 
+def put_at(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
+    """Places to write to that are neither whole numbers nor truths (funcs/index_put_utils.h)."""
+    wrong = next((one.dtype for one in operands[1] if one.dtype not in {"int64", "int32", "bool"}), None)
+    if wrong is None:
+        return None
+    return ValueError(
+        "(InvalidArgument) The type of data we are trying to retrieve (int64) does not match the type of data "
+        f"({wrong}) currently contained in the container."
+    )
+
+
 def widths(attrs: Attributes, operands: Arrays, numbers: Callable[[Array], Any]) -> Exception | None:
     """An input or a state of another width than a cell's weights, lengths that are no whole numbers
     (`cpu/rnn_functor.h`)."""

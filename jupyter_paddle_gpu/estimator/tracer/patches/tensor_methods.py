@@ -65,7 +65,7 @@ def _detach_(runtime: Runtime, original: Any, tensor: Any) -> Any:
     return tensor
 
 
-def _clone(runtime: Runtime, original: Any, tensor: Any) -> Any:
+def _clone(runtime: Runtime, original: Any, tensor: Any, *_: Any) -> Any:
     return call("assign", tensor)
 
 
@@ -329,6 +329,8 @@ _TRACED: dict[str, Method] = {
 
 def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
+    if (problem := _no_gradient(state, value)) is not None:
+        raise runtime.refused(problem)
     if value is None:
         runtime.of(StepWatch).gradient_used(tensor)
         state.grad = None
@@ -338,6 +340,16 @@ def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> Non
         if tensor.persistable and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
     state.grad_is_stale = False
+
+
+def _no_gradient(state: State, value: Any) -> Exception | None:
+    """What is said of a gradient that is none, or of a tensor that has none of its own (tensor_properties_set_grad)."""
+    if state.node is not None:
+        return SystemError("(Fatal) Only leaf Tensor can be set grad.")
+    if value is None or isinstance(value, paddle.Tensor):
+        return None
+    name = f"numpy.{type(value).__name__}" if type(value).__module__ == "numpy" else type(value).__name__
+    return ValueError(f"(InvalidArgument) argument (position 1) must be Tensor, but got {name}")
 
 
 def _is_leaf(runtime: Runtime, original: Any, tensor: Any) -> bool:

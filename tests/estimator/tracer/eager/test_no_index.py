@@ -54,6 +54,20 @@ RUNS_TOO = (
     "z = x.reshape([int(paddle.ones_like(x).sum())])",
     "z = F.binary_cross_entropy(F.sigmoid(x), paddle.ones_like(x) * 2)",
 )  # fmt: skip
+SCALARS = (
+    "z = x.topk(1.5)[0]", "z = x.topk('2')[0]", "z = x.topk(k=len(x) / 2)[0]", "y = x.argmax(1.5)", "z = x.cumsum('1')",
+    "y = x.argmin(axis=-1.0)", "z = paddle.gather(x, paddle.to_tensor([1]), 1.5)", "z = x.clip('0', '1')",
+    "y = paddle.multinomial(F.softmax(x[0]), 1.5)", "y = F.one_hot(paddle.to_tensor([1]), 3.5)",
+    "z = paddle.scale(x, '2')", "z = x.clone(3)",
+)  # fmt: skip
+"""Numbers of another kind, and text, where Paddle has a Scalar: it cuts them."""
+NO_SCALARS = (
+    "z = x.topk(99.5)[0]", "z = x.topk('a')[0]", "y = x.argmax(7.5)", "y = F.one_hot(paddle.to_tensor([3]), 3.5)",
+    "x.grad = x", "x.grad = None", "linear.weight.grad = 3", "linear.weight.grad = np.ones([6, 6])",
+    "paddle.numel([1])",
+    "paddle.shape(99)", "z = paddle.index_fill(x, paddle.to_tensor([1], 'float32'), 0, 1.0)",
+    "z = paddle.index_put(x, (paddle.to_tensor([1.0]),), x[0])", "z = F.cross_entropy(x[:, 0], paddle.full([4], 6.0))",
+)  # fmt: skip
 _INTEGERS = "i = paddle.to_tensor([[1, 2], [3, 4]], stop_gradient=False); "
 BACKWARD = tuple(
     _INTEGERS + line
@@ -74,8 +88,8 @@ FORWARD = tuple(
     )
 )
 _ADDRESS = re.compile(r"(?<=but received )[\w.]+(?=\.$)")
-REFUSED = (*NO_INDEX, *NO_PLACES, *BEHIND_NEW_AXES, *FILLED_LIKE, *ROWS, *BACKWARD)
-RUN = (*RUNS, *RUNS_TOO, *FORWARD)
+REFUSED = (*NO_INDEX, *NO_PLACES, *BEHIND_NEW_AXES, *FILLED_LIKE, *ROWS, *BACKWARD, *NO_SCALARS)
+RUN = (*RUNS, *RUNS_TOO, *FORWARD, *SCALARS)
 
 
 @pytest.fixture(scope="module")
