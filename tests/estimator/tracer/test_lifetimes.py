@@ -89,6 +89,8 @@ SOURCES = {
     "accumulation": script(loop=loop("loss = {loss} / 2\nloss.backward()\nif step % 2:\n    optimizer.step()\n    optimizer.clear_grad()")),
     "summed-losses": script(loop=loop("loss = {loss} + 0.1 * (model(x) ** 2).mean()\nloss.backward()\noptimizer.step()\noptimizer.clear_grad()")),
     "two-backwards": script(loop=loop("a = {loss}\nb = model(x).mean()\na.backward()\nb.backward()\noptimizer.step()\noptimizer.clear_grad()")),
+    "of-many-numbers": script("nn.Linear(200, 200)", loop=loop("h = F.relu(x + F.relu(model(x))) + model(x)\nh.backward()\noptimizer.step()\noptimizer.clear_grad()")),
+    "given-gradients": script("nn.Linear(200, 200)", loop=loop("h = F.relu(model(x))\nw = h + x * model(x)\npaddle.autograd.backward([h, w], [paddle.ones_like(h), paddle.ones_like(w)])\noptimizer.step()\noptimizer.clear_grad()")),
     "retain-graph": script(loop=loop("h = model(x)\nh.sum().backward(retain_graph=True)\nF.cross_entropy(h, y).backward()\noptimizer.step()\noptimizer.clear_grad()")),
     "kept-logits": script(before="kept = []", loop=loop("h = model(x)\nkept = [h]\nF.cross_entropy(h, y).backward()\noptimizer.step()\noptimizer.clear_grad()")),
     "kept-graph": script(loop=loop("F.cross_entropy(model(x), y).backward()\noptimizer.step()\noptimizer.clear_grad()\nunused = model(x)")),

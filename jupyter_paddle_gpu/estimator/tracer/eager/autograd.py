@@ -211,6 +211,7 @@ class Backward:
             self._add(target, slot, grad)
             if target not in starts:
                 starts.append(target)
+            del grad  # the first kernel may write over it
         roots.clear()  # until Python 3.10, a caller holds what it hands over
         kept = None if self._capture is None else leading(starts, self._capture)
 

@@ -112,6 +112,9 @@ def test_a_batch_norm_sees_each_batch_once_where_its_block_is_computed_again(run
     assert copies["by hooks"] != copies["again"]
     copies = {name: copy + LEARNED.format(model="net") for name, copy in copies.items()}
     real = run_child("real", copies, {name: {"steps": 1000} for name in copies})
+    traced = run_child("trace", copies)
+    held = {name: traced[name]["peak"] for name in copies}
+    assert held == {name: max(real[name]["peaks"][1:]) for name in copies} and held["again"] < held["as it is"]
     learned = [float(real[name]["failure"].removeprefix("ValueError: ")) for name in copies]
     assert learned == pytest.approx([learned[0]] * 3, rel=1e-6), "running statistics are among the parameters"
 
