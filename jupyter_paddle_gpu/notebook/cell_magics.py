@@ -12,7 +12,7 @@ _OWN = (
     "time", "timeit", "writefile",
 )  # fmt: skip
 """Those of IPython itself."""
-_OF_EXTENSIONS = frozenset(("R", "cython", "Cython", "julia", "matlab", "octave", "sql", "cu", "cuda", "ipytest"))
+_OF_EXTENSIONS = frozenset(("R", "cython", "Cython", "julia", "matlab", "octave", "sql", "ipytest"))
 """Those of well-known extensions, each of which is loaded by a line of its own."""
 _BRINGS = re.compile(
     r"load_ext|reload_ext|register_\w*magic|register_magics|load_ipython_extension|run_line_magic|extension_manager|"

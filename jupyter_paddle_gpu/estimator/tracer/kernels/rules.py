@@ -49,10 +49,8 @@ class Number(NamedTuple):
     """An attribute that a call may give as a tensor, by the types of `ops.yaml`.
 
     Attributes:
-        kind: `int` or `float` of one number (Scalar), `list` of several (IntArray); `tuple` of several that have to
-            stand in a list, a number of no dimension apart (std::vector).
-        name: as which a call may give it by name.
-        in_row: whether one number in a row is taken for several: elsewhere Paddle asks numpy for it as for a number.
+        kind: `int` or `float` of one (Scalar), `list` of several (IntArray), `tuple` of those in a list (std::vector).
+        name, in_row: its keyword; whether one number in a row is taken for several: else numpy is asked for a number.
         is_alone: whether that is asked of one number as well (a C++ float, no Scalar).
     """
 

@@ -19,8 +19,8 @@ from ... import call_stack
 from ...patches.absent_modules import AbsentModules
 from ...session import CUT, SELECTED, SIZES, Session
 from ...step.steps import StepWatch
-from .. import contents, places
-from ..beyond import nothing_given, returned, written
+from .. import contents
+from ..beyond import nothing_given, places, returned, written
 from ..miscalled import is_miscalled
 from ..sites import STEPS, TRAININGS
 from ..syntax import nodes, parsed

@@ -31,10 +31,10 @@ from ...session import CUT, SELECTED, SIZES, Session
 from ...step.resizing import Resizing
 from ...step.steps import StepWatch
 from ...undecided.absent_data import AbsentData
+from ..beyond.places import is_beyond
 from ..certain.closed import is_closed
 from ..certain.guards import is_come_to, is_of_names, is_straight
 from ..miscalled import is_handed_on, is_miscalled, is_of_constants, is_undeclared
-from ..places import is_beyond
 from ..questions import wording
 from ..questions.wording import said
 from ..removed import is_removed

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import paddle
 
-from .. import call_stack
-from ..session import CUT, SELECTED, SIZES, Session
-from .syntax import nodes
+from ... import call_stack
+from ...session import CUT, SELECTED, SIZES, Session
+from ..syntax import nodes
 
 _NUMBERS = frozenset(("numpy", "tolist"))
 """Methods that give a tensor's numbers in its shape."""
