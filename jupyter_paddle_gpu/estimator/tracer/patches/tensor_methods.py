@@ -34,6 +34,7 @@ from ..session import paused
 from ..step.changes import Changes
 from ..step.steps import StepWatch
 from ..undecided import tensor_values
+from ..undecided.absent_tensors import with_sizes
 from .patch import Patch
 
 _T = core.eager.Tensor
@@ -135,6 +136,7 @@ def _share_buffer_to(runtime: Runtime, original: Any, tensor: Any, target: Any) 
 def _made(runtime: Runtime, original: Any, tensor: Any, *args: Any, **kwargs: Any) -> None:
     """`core.eager.Tensor(value=tensor, …)`: another name for what lies on the device already (InitTensorWithTensor in
     pybind/eager.cc), as gradients in float32 are made that fleet keeps beside a parameter (`main_grad`)."""
+    args = with_sizes(args) or args
     if args and not kwargs and type(args[0]) is _TYPE:  # nearly all: parameters, and what optimizers keep
         with contextlib.suppress(TypeError):  # which Paddle's own code is to raise, below
             fill(tensor, *args)

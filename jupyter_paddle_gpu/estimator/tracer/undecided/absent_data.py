@@ -93,7 +93,7 @@ class AbsentData:
 
     def need(self, need: Need) -> Need:
         """Remember what is needed."""
-        if need.is_of_step and need.name and need.name not in self.needs:
+        if need.is_of_step and need.name not in {"", *self.needs, *(self.used if need.why == "tensor_unseen" else ())}:
             self.needs[need.name] = need = replace(need, module=tuple(call_stack.module().items()))
             if self.looks is not None:
                 self.looks(need)

@@ -16,7 +16,7 @@ from .descriptions import described
 from .made_up import COLUMN
 from .needs import Need, NeededError
 from .rows import UnseenRows
-from .running_code import assigned, is_a_step, is_held, kept, place
+from .running_code import assigned, is_a_step, is_held, is_one_of_several, kept, place
 from .unknowns import unknown
 
 
@@ -32,7 +32,7 @@ def tensor_of(data: Any) -> Any:
         is_open = seen is data and (not seen.__dict__["_length"] or seen.__dict__["_label"] == COLUMN)
         return seen._needs("tensor_unseen") if is_open else np.array(_numbers(data))
     known = session.of(AbsentData)
-    bound = assigned()
+    bound = "" if is_one_of_several() else assigned()
     name = known.own_name(seen) or bound or known.name_of(seen)
     # What describes a batch of a loader says nothing of the tensor whose rows the loader's batches are.
     text = known.description(name) or (None if is_held() else known.description(bound))

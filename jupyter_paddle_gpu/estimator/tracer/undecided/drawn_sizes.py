@@ -25,7 +25,7 @@ from ..session import Session
 from ..step.layers import LayerPaths
 from . import variants
 from .absent_data import Unseen
-from .unknowns import is_unknown
+from .unknowns import is_unknown, unknown
 
 
 @contextlib.contextmanager
@@ -154,7 +154,8 @@ def _drawn(original: Callable[..., Any], low: Any, high: Any, args: Any, kw: Any
 def randint(session: Session, original: Callable[..., Any], low: Any, high: Any = None, *args: Any, **kw: Any) -> Any:
     """`random.randint` with its upper end, `numpy.random.randint` without."""
     if _is_open(low, high):
-        return Unseen(high if isinstance(high, Unseen) else low)
+        several = _places(kw.get("size", args[0] if args else None))
+        return Unseen(high if isinstance(high, Unseen) else low) if several is None else several
     is_pythons = getattr(original, "__self__", None) is random._inst
     drawn = _drawn(original, low, high, args, kw, is_pythons=is_pythons)
     is_of_model = not session.of(LayerPaths).is_outside and high is not None and low >= 1
@@ -165,6 +166,14 @@ def randint(session: Session, original: Callable[..., Any], low: Any, high: Any 
         session.note("sizes_drawn")
     top = low if high is None else high
     return type(drawn)(top if is_pythons else top - 1)
+
+
+def _places(size: Any) -> Any:
+    """So many places of data that is not here, as `numpy.random.randint(0, len(text) - 64, 32)` draws them; None where
+    it draws one."""
+    sides = size if isinstance(size, (tuple, list)) else (size,)
+    is_known = all(isinstance(side, (int, np.integer)) and not is_unknown(side) for side in sides)
+    return unknown(np.zeros([int(side) for side in sides], "int64")) if is_known else None
 
 
 def randrange(session: Session, original: Callable[..., Any], *bounds: Any, **kw: Any) -> Any:

@@ -222,6 +222,18 @@ def assigned() -> str:
     return target.id if isinstance(target, ast.Name) else getattr(target, "attr", "")
 
 
+def is_one_of_several() -> bool:
+    """Whether the tensor that is made now is handed to a call beside others that are made there: `loss = loss_of(net(
+    paddle.to_tensor(x)), paddle.to_tensor(y))`. What the statement assigns is none of them."""
+    found = _assignment()
+    at = None if found is None else _position(found[1])
+    if found is None or at is None:
+        return False
+    calls = [one for one in ast.walk(found[0].value) if isinstance(one, ast.Call)]
+    made = [one for one in calls if getattr(one.func, "attr", "") == "to_tensor"]
+    return len(made) > 1 and any(_holds(given, at) for one in calls if one not in made for given in one.args)
+
+
 def is_held() -> bool:
     """Whether the running statement of the notebook assigns a data set or a loader of tensors that it makes."""
     found = _assignment()
@@ -248,24 +260,32 @@ def _assignment() -> tuple[ast.Assign, FrameType] | None:
     """The running statement of the notebook, where it assigns something, and the frame that runs it."""
     for frame in frames():
         line = frame.f_lineno
-        for node in nodes_in("".join(linecache.getlines(frame.f_code.co_filename))):
-            if isinstance(node, ast.Assign) and node.lineno <= line <= (node.end_lineno or line):
-                return node, frame
-        return None
+        nodes = nodes_in("".join(linecache.getlines(frame.f_code.co_filename)))
+        here = [one for one in nodes if isinstance(one, ast.Assign) and one.lineno <= line <= (one.end_lineno or line)]
+        at = _position(frame) if len(here) > 1 else None  # `x = first(); y = second()`
+        return next(((one, frame) for one in here if at is None or _holds(one, at)), None)
     return None
+
+
+def _position(frame: FrameType) -> tuple[int, int] | None:
+    """The line and the column that run; None before Python 3.11."""
+    places = getattr(frame.f_code, "co_positions", None)
+    line, _, column, _ = (
+        (None,) * 4 if places is None else next(islice(places(), frame.f_lasti // 2, None), (None,) * 4)
+    )
+    return None if line is None else (line, column or 0)
+
+
+def _holds(part: ast.stmt | ast.expr, at: tuple[int, int]) -> bool:
+    return (part.lineno, part.col_offset) <= at < (part.end_lineno or 0, part.end_col_offset or 0)
 
 
 def _of_part(target: ast.expr, value: ast.expr, frame: FrameType) -> ast.expr:
     """What the part of a statement is bound to that runs: of `x, y = one(), other()` one name, where Python tells."""
-    places = getattr(frame.f_code, "co_positions", None)
-    if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)) or places is None:
+    if not (isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)) or (at := _position(frame)) is None:
         return target
-    line, _, column, _ = next(islice(places(), frame.f_lasti // 2, None), (None,) * 4)
-    for name, part in zip(target.elts, value.elts, strict=False):
-        begins, ends = (part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0)
-        if line is not None and begins <= (line, column or 0) < ends:
-            return name
-    return target
+    pairs = zip(target.elts, value.elts, strict=False)
+    return next((name for name, part in pairs if _holds(part, at)), target)
 
 
 def makes_tensors(value: ast.expr | None) -> bool:

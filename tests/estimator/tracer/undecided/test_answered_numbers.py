@@ -158,4 +158,4 @@ def test_what_an_earlier_run_has_left_need_not_be_there(asked):
 
 def test_windows_of_rows_that_are_not_here_are_no_empty_array(asked):
     (question,) = asked["windows"]["questions"]
-    assert (question["name"], question["suggestion"]) == ("xs", "float32[32,12,1]")
+    assert (question["name"], question["suggestion"]) == ("xs", "float32[1000,12,1]")

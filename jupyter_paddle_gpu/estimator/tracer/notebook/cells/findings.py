@@ -35,7 +35,7 @@ from ..questions.wording import OF_DATA, address, assigned_at, in_module, line_o
 from ..reached import reached
 from ..removed import is_removed
 from ..sites import Sites
-from . import absorbing, behind, stops
+from . import absorbing, behind, stops, wanting
 
 Question = dict[str, Any]
 _LEARNS = re.compile(r"\.(learn|fit|train|pretrain|finetune)\(")
@@ -137,6 +137,7 @@ class Findings:
             case DownloadNeeded():
                 self._ask(cell, problem, "download", {"url": problem.url})
             case NeededError() | BatchNeeded():
+                wanting.ask(problem, self._data)
                 self._session.of(StepWatch).asked()
             case _ if self._session.of(StaticGraphs).explains(problem):
                 self._session.of(StepWatch).asked()

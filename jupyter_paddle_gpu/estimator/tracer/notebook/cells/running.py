@@ -45,6 +45,7 @@ from .loops import Loops
 from .passing import InPlace, Passing
 from .programs import Programs
 from .shell import Shell, Statements, ignore
+from .statements import Apart
 from .surmises import Surmises
 from .untaken import Asked, Given
 
@@ -108,7 +109,7 @@ class CellRun:
             *rewriting,
         )
         if absorbs:
-            self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), *self.rewriting)
+            self.rewriting = (*within.rewriting(self.sites, in_loops=in_loops), Apart(), *self.rewriting)
         if not catches:
             self.rewriting = (presumed.Handlers(), *self.rewriting)
         helpers = Helpers.of(cells, self._plain if absorbs else None)

@@ -61,7 +61,7 @@ def _unknown_length(data: AbsentData, value: Any, said: str) -> Any:
 
 def picture_of(opens: Callable[[], Any]) -> Any:
     """What opening a picture gives; a made-up one where samples are made up and it is not here."""
-    return _made_up(opens, made_up.picture)
+    return _made_up(opens, made_up.picture, lambda variant: made_up.picture(variant).convert("L"))
 
 
 def pixels_of(reads: Callable[[], Any], is_grey: bool = False) -> Any:
@@ -69,7 +69,15 @@ def pixels_of(reads: Callable[[], Any], is_grey: bool = False) -> Any:
     return _made_up(reads, lambda variant: made_up.pixels(variant)[:, :, 0] if is_grey else made_up.pixels(variant))
 
 
-def _made_up(opens: Callable[[], Any], make: Callable[[variants.Variant], Any]) -> Any:
+_MASK = re.compile(r"(?i)mask|label|annot|segm|trimap|(^|/)gts?/")
+"""Where a picture lies whose pixels are classes: it has one number for each."""
+
+
+def _made_up(
+    opens: Callable[[], Any],
+    make: Callable[[variants.Variant], Any],
+    mask: Callable[[variants.Variant], Any] | None = None,
+) -> Any:
     variant = variants.present()
     if variant is None:
         return opens()
@@ -78,7 +86,8 @@ def _made_up(opens: Callable[[], Any], make: Callable[[variants.Variant], Any]) 
     except Exception as problem:
         if not absorbing.is_of_data(problem):
             raise
-        return make(variant)
+        is_mask = mask is not None and _MASK.search(str(getattr(problem, "filename", None) or ""))
+        return mask(variant) if mask is not None and is_mask else make(variant)
     is_here = found is not None and not absorbing.holds_unseen([found])
     return found if is_here else make(variant)
 

@@ -9,7 +9,7 @@ from ...undecided import running_code
 from ...undecided.own_changes import attributes, calls, outside_functions, own
 from ...undecided.running_code import FILLS, whole
 
-__all__ = ["attributes", "bound_by", "calls", "own", "stored_into", "tensors_made"]
+__all__ = ["Apart", "attributes", "bound_by", "calls", "own", "stored_into", "tensors_made"]
 
 
 def bound_by(statement: ast.stmt) -> list[str]:
@@ -27,6 +27,30 @@ def bound_by(statement: ast.stmt) -> list[str]:
             found |= {held.id: None} if isinstance(held, ast.Name) else {}
     found |= dict.fromkeys(_filled(statement))
     return [name for name in found if not name.startswith("__")]
+
+
+class Apart(ast.NodeTransformer):
+    """A cell's statements that bind several things, one at a time: what one of them lacks is not the others', and each
+    has a name of its own (`x, y = paddle.to_tensor(rows), paddle.to_tensor(labels)`)."""
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        """What is in loops and functions stays."""
+        node.body = [part for one in node.body for part in _apart(one)]
+        return node
+
+
+def _apart(statement: ast.stmt) -> list[ast.stmt]:
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)) if len(names) == len(values):
+            bound = {one.id for one in names if isinstance(one, ast.Name)}
+            read = {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+            is_plain = len(bound) == len(names) and not any(isinstance(one, ast.Starred) for one in values)
+            if is_plain and bound.isdisjoint(read):  # `a, b = b, a` reads what it binds
+                return [
+                    ast.copy_location(ast.Assign([name], value), value)
+                    for name, value in zip(names, values, strict=True)
+                ]
+    return [statement]
 
 
 def tensors_made(node: ast.stmt) -> frozenset[str]:

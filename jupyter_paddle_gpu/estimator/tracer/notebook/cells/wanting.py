@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import FrameType
 
 from ... import call_stack
-from ...undecided.absent_data import Unseen
+from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.asking import chosen_by
 from ...undecided.needs import Need, type_of
 from ...undecided.running_code import TRAINING
@@ -31,12 +31,19 @@ def of(problem: BaseException) -> Iterator[Need]:
     frame = found.tb_frame
     names = {**frame.f_globals, **frame.f_locals}
     indices = _indices(frame, found.tb_lineno)
-    for name in sorted(absorbing.loaded(frame, found)):
+    for name in _in_order(frame, found.tb_lineno, absorbing.loaded(frame, found)):
         value = names.get(name)
         if isinstance(value, Unseen) and (wants := chosen_by(value)) is not None:
             yield replace(wants, is_of_step=True)
         elif isinstance(value, Unseen) and not value.__dict__["_is_asked"] and not name.startswith("_"):
             yield Need(name, "batch", "tensor_unseen", *of_loop, is_index=name in indices, dtype=type_of(value))
+
+
+def ask(problem: BaseException, data: AbsentData) -> None:
+    """Ask for what a statement wants that trains and is not passed by: `loss_of(net(x), y).backward()`."""
+    if data.is_lazy and not data.wants_numbers:
+        for need in of(problem):
+            data.need(need)
 
 
 def place_of(problem: BaseException) -> tuple[str, int, type]:
@@ -47,6 +54,15 @@ def place_of(problem: BaseException) -> tuple[str, int, type]:
             file, line = step.tb_frame.f_code.co_filename, step.tb_lineno
         step = step.tb_next
     return file, line, type(problem)
+
+
+def _in_order(frame: FrameType, line: int, names: frozenset[str]) -> list[str]:
+    """Names in the order in which a statement comes to them: what stands first keeps it from the others."""
+    places = {name: (line + len(names), 0) for name in names}
+    for node in absorbing.nodes_of(frame):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names and node.lineno >= line:
+            places[node.id] = min(places[node.id], (node.lineno, node.col_offset))
+    return sorted(names, key=lambda name: (places[name], name))
 
 
 def _indices(frame: FrameType, line: int) -> frozenset[str]:

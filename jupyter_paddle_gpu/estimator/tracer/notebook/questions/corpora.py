@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -108,3 +109,75 @@ def published(need: Need, text: str) -> Iterator[tuple[int, bool]]:
             by_layer = [size for kind, size in corpus.sizes if is_last and kind == _CLASSES]
             is_cut = _CUT.search(text) is not None and re.search(f"(?i){_WORDS}", need.name) is not None
             yield from ((size, not is_cut) for size in [*said, *by_layer][:1])
+
+
+def takes_characters(tree: ast.Module) -> bool:
+    """Whether a text is taken apart into characters by a function that can do it in several ways:
+    `tokenize(lines, "char")`."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    given = (one for call in calls for one in (*call.args, *(word.value for word in call.keywords)))
+    return any(isinstance(one, ast.Constant) and one.value in _CHARACTERS for one in given)
+
+
+_CHARACTERS = frozenset(("char", "chars", "character", "characters"))
+_SIGN = re.compile(r"(?i)(c|ch|chr|char|character|letter|sign)s?$")
+"""What the name of a loop is called that goes through the characters of a text."""
+_OF_TEXT = frozenset(("lower", "upper", "strip", "replace", "read_text"))
+"""Methods that give one text, of one or of a file."""
+
+
+def counts_characters(tree: ast.Module) -> bool:
+    """Whether cells sort out the characters of a text that they read: `set(open(path).read())`, `{c for line in lines
+    for c in line}`, `for c in text: ids.setdefault(c, len(ids))`."""
+    every = list(ast.walk(tree))
+    texts: set[str] = set()
+    for node in every:
+        match node:
+            case ast.FunctionDef(name=name) if any(
+                isinstance(one, ast.Return) and one.value is not None and _is_text(one.value, set())
+                for one in ast.walk(node)
+            ):
+                texts.add(name)
+    counted = takes_characters(tree)
+    for node in every:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, texts):
+                texts.add(name)
+            case ast.Call(func=ast.Name(id="set" | "Counter"), args=[text]) if _is_text(text, texts):
+                counted = True
+            case ast.SetComp(elt=ast.Name(id=name)) if _SIGN.match(name):
+                counted = True
+            case ast.For(target=ast.Name(id=name)) if _SIGN.match(name) and _numbers(node, name):
+                counted = True
+    return counted
+
+
+def _numbers(loop: ast.For, name: str) -> bool:
+    """Whether a loop gives each thing that it goes through a number, or puts it into a set."""
+    for node in ast.walk(loop):
+        match node:
+            case ast.Assign(
+                targets=[ast.Subscript(slice=ast.Name(id=key))], value=ast.Call(func=ast.Name(id="len"))
+            ) if key == name:
+                return True
+            case ast.Call(func=ast.Attribute(attr="setdefault" | "add"), args=[ast.Name(id=key), *_]) if key == name:
+                return True
+    return False
+
+
+def _is_text(node: ast.expr, texts: set[str]) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
+            return name in texts
+        case ast.Subscript(value=text, slice=ast.Slice()):
+            return _is_text(text, texts)
+        case (
+            ast.Call(func=ast.Attribute(attr="read"), args=[])
+            | ast.Call(func=ast.Attribute(value=ast.Constant(value=""), attr="join"))
+        ):
+            return True
+        case ast.Call(func=ast.Attribute(value=text, attr=method)) if method in _OF_TEXT:
+            return method == "read_text" or _is_text(text, texts)
+        case ast.Call(func=ast.Attribute(attr="sub"), args=[*_, text]):
+            return _is_text(text, texts)
+    return False

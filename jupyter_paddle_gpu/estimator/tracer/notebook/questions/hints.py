@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..syntax import nodes, parsed
+from .corpora import counts_characters, takes_characters
 from .models import Models
 from .taken_apart import items, keys, passed_on, unpacked
 
@@ -152,7 +153,7 @@ def hints(
     found.has_classes = any(map(_OF_CLASSES.search, spoken))
     found.has_sequences = any(map(_OF_SEQUENCES.search, spoken))
     found.has_boxes = any(map(_OF_BOXES.search, (text, *spoken)))
-    found.counts_characters = _counts_characters(found.tree) or any(map(_takes_characters, map(parsed, spoken[1:])))
+    found.counts_characters = counts_characters(found.tree) or any(map(takes_characters, map(parsed, spoken[1:])))
     return found
 
 
@@ -245,52 +246,6 @@ def _defaults(sources: Iterable[str]) -> dict[str, int]:
                     case ast.Constant(value=int() as number) if named and number > 0 and number is not True:
                         found.setdefault(re.sub(r"\W", "_", named[-1].lstrip("-")), number)
     return found
-
-
-_OF_TEXT = frozenset(("lower", "upper", "strip", "replace", "read_text"))
-"""Methods that give one text, of one or of a file."""
-
-
-def _takes_characters(tree: ast.Module) -> bool:
-    """Whether a text is taken apart into characters by a function that can do it in several ways:
-    `tokenize(lines, "char")`."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
-    given = (one for call in calls for one in (*call.args, *(word.value for word in call.keywords)))
-    return any(isinstance(one, ast.Constant) and one.value in _CHARACTERS for one in given)
-
-
-_CHARACTERS = frozenset(("char", "chars", "character", "characters"))
-
-
-def _counts_characters(tree: ast.Module) -> bool:
-    """Whether cells sort out the characters of a text that they read: `set(open(path).read())`."""
-    texts: set[str] = set()
-    counted = _takes_characters(tree)
-    for node in ast.walk(tree):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_text(value, texts):
-                texts.add(name)
-            case ast.Call(func=ast.Name(id="set" | "Counter"), args=[text]) if _is_text(text, texts):
-                counted = True
-    return counted
-
-
-def _is_text(node: ast.expr, texts: set[str]) -> bool:
-    match node:
-        case ast.Name(id=name):
-            return name in texts
-        case ast.Subscript(value=text, slice=ast.Slice()):
-            return _is_text(text, texts)
-        case (
-            ast.Call(func=ast.Attribute(attr="read"), args=[])
-            | ast.Call(func=ast.Attribute(value=ast.Constant(value=""), attr="join"))
-        ):
-            return True
-        case ast.Call(func=ast.Attribute(value=text, attr=method)) if method in _OF_TEXT:
-            return method == "read_text" or _is_text(text, texts)
-        case ast.Call(func=ast.Attribute(attr="sub"), args=[*_, text]):
-            return _is_text(text, texts)
-    return False
 
 
 def _given(tree: ast.Module, known: dict[str, int]) -> Iterator[tuple[str, int]]:

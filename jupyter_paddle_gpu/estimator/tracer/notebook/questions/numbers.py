@@ -68,6 +68,11 @@ _SPECIAL = re.compile(r"""['"](\[[A-Z]+\]|<\w+>)['"]""")
 """Tokens that a vocabulary has beside its words: `[PAD]`, `<unk>`."""
 _CHINESE = re.compile(r"[\u4e00-\u9fff]|(?i:chinese|poe(m|try)|tang\b|(?<![a-z])zh(?![a-z]))")
 
+_POEMS = re.compile(r"(?i)chinese|poe(m|try)|tang(?![a-z])|诗|汉字|小说")
+"""Words beside a text whose characters are counted that say that it is in Chinese; comments alone may be, too."""
+_SHORT = 2
+"""Letters of a name that says nothing."""
+
 
 def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     """What a number may be that is computed from data, the likeliest first, each with where that comes from."""
@@ -75,7 +80,7 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
         yield need.default, CELLS
     if need.is_index:
         yield 0, ASSUMED
-    for said in re.findall(rf"{re.escape(need.name)}\s*(?:=|is|:)\s*([1-9]\d*)", found.text):
+    for said in re.findall(rf"(?<!\w){re.escape(need.name)}\s*(?:=|is|:)\s*([1-9]\d*)", found.text):
         yield int(said), CELLS
     words = _words(need.name)
     for said, number in found.said.items():
@@ -89,9 +94,10 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     if _OF_WORDS.search(need.name):
         yield from ((most, CELLS) for most in _most_common(found))
     yield from ((number, PUBLISHED if is_whole else ASSUMED) for number, is_whole in published(need, found.text))
-    if (_OF_WORDS.search(need.name) and found.counts_characters) or _OF_SIGNS.search(need.name):
-        yield SIGNS if _CHINESE.search(found.text) and not found.counts_characters else CHARACTERS, ASSUMED
-    named = by_name(need.name)
+    if (found.counts_characters and _is_of_words(need)) or _OF_SIGNS.search(need.name):
+        told = _POEMS if found.counts_characters else _CHINESE
+        yield SIGNS if told.search(found.text) else CHARACTERS, ASSUMED
+    named = None if _says_nothing(need) else by_name(need.name)
     if named is None and not _OF_WORDS.search(need.name) and "Embedding" not in found.text:
         named = _BY_LAYER.get(need.sizes)
     if named is None and need.sizes in _OF_OUTPUTS and not _is_looked_up(need.name, found):
@@ -99,6 +105,16 @@ def values(need: Need, found: Hints) -> Iterator[tuple[int, str]]:
     if named is None and need.part and not need.part.endswith("[0]") and not _OF_WORDS.search(need.name):
         named = FEATURES
     yield from dict.fromkeys(((named or ENTRIES, ASSUMED), (ENTRIES, ASSUMED)))
+
+
+def _is_of_words(need: Need) -> bool:
+    """Whether a number is that of a vocabulary: by its name, or, where that says nothing (`N`), by what it sizes."""
+    return _says_nothing(need) or (by_name(need.name) is None and bool(_OF_WORDS.search(need.name)))
+
+
+def _says_nothing(need: Need) -> bool:
+    """Whether a number of entries has a name of a letter or two: `[Embedding(s, 16) for s in sizes]`."""
+    return need.sizes == "num_embeddings" and len(need.name) <= _SHORT
 
 
 def _is_looked_up(name: str, found: Hints) -> bool:

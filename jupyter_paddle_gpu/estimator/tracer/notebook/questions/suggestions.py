@@ -6,6 +6,7 @@ Each suggestion is tried in a trace before it is made: what the model refuses is
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, product, zip_longest
@@ -28,6 +29,9 @@ _PAIR = 2
 """Things of a batch that are what a model takes and its labels."""
 PARTS = 8
 """Batches of which a tensor of all rows is made, where nothing says how many there are."""
+ROWS = 1_000
+"""Rows of a table that is taken as one tensor: those that courses have mostly hold from 150 to 1,500."""
+_TABLE = re.compile(r"\bread_(csv|excel|table)\(|\b(loadtxt|genfromtxt)\(|\bcsv\.(reader|DictReader)\(")
 LIKELY = 4
 """Labels that are tried with each input of a batch before its others."""
 MOST, MOST_PRINTED = 40, 8
@@ -42,7 +46,8 @@ def of_need(need: Need, found: Hints) -> Iterator[tuple[Any, str]]:
 def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
     """Descriptions of a batch, the likeliest first, each with where it comes from."""
     said = need.batch_size or batch_size(found)
-    size = said or BATCH
+    is_table = need.why == "tensor_unseen" and _TABLE.search(found.text) is not None
+    size = said or (ROWS if is_table else BATCH)
     seen: set[str] = set()
     for source, arrays in _batches(need, found, size):
         text = _text(arrays, found.names)
@@ -123,6 +128,7 @@ def _tensors(need: Need, found: Hints, size: int, inputs: list[Sourced]) -> Iter
             first, *sides = row
             rest = (length if side is None else side for side in sides)
             yield where, [(dtype, (size if first is None else first, *rest))]
+    yield from ((CELLS, [one]) for one in _cut(need, found, size))
     yield from _beside_answered(need, found)
     if predicted := found.models.predicted:  # of a label its loss has the other half
         yield from ((LAYER, [one]) for one in compared(predicted, found))
@@ -153,10 +159,37 @@ _PICTURE = re.compile(r"\b(Image\.open|imread)\(")
 """What reads one picture."""
 
 
+def _cut(need: Need, found: Hints, size: int) -> Iterator[Array]:
+    """What is cut out of a matrix by places that the cells say: `prompts[i : i + 16, :LENGTH]`."""
+    for node in ast.walk(found.tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == need.name:
+                for part in ast.walk(value):
+                    match part:
+                        case ast.Subscript(slice=ast.Tuple(elts=[ast.Slice(), ast.Slice(lower=None, upper=upper)])):
+                            wide = getattr(upper, "value", found.numbers.get(getattr(upper, "id", ""), 0))
+                            if type(wide) is int and wide > 1:
+                                yield "int64" if found.models.takes_ids else "float32", (size, wide)
+
+
+_OF_LOSS = re.compile(r"(?i)loss|crit|entropy|mse|l1|bce|metric|acc")
+
+
+def _is_input(need: Need, found: Hints) -> bool:
+    """Whether a tensor is handed to a model beside others: `net(prompts, tokens)`."""
+    for node in ast.walk(found.tree):
+        match node:
+            case ast.Call(func=ast.Name(id=called), args=[_, _, *_] as given) if not _OF_LOSS.search(called):
+                if any(isinstance(one, ast.Name) and one.id == need.name for one in given):
+                    return True
+    return False
+
+
 def _beside_answered(need: Need, found: Hints) -> Iterator[tuple[str, list[Array]]]:
     """What stands beside a tensor that was described: the film of a user, numbers of the same samples."""
     for dtype, shape in found.answered[:1]:
-        if dtype == "int64" and found.models.looks_entries_up:
+        is_joined = len(shape) > 1 and need.dtype in {"", dtype} and _is_input(need, found)
+        if dtype == "int64" and (found.models.looks_entries_up or is_joined):
             yield ASSUMED, [(dtype, shape)]
         if need.dtype and len(shape) == 1:
             yield LAYER, [(need.dtype, shape)]

@@ -263,7 +263,6 @@ def traced(run_child):
 @pytest.mark.parametrize(
     ("name", "answers"),
     [
-        ("pictures", {"read": "float32[6,3,40,48] float32[6,1]"}),
         ("table", {"parts": "float32[8,6]"}),
         ("words", {"vocab_size": 10000}),
         ("branches", {"loader": "float32[2,3,24,24] float32[2,5,16,16] int64[2,1]"}),
@@ -279,6 +278,12 @@ def test_one_batch_is_asked_for_with_what_it_is(traced, name, answers):
 def test_a_reader_whose_code_says_how_large_a_batch_is_needs_no_answer(traced):
     row = traced["archive"]
     assert (row["status"], row["peak"]) == ("ok", traced["archive-here"]["peak"])
+
+
+def test_pictures_that_lie_in_a_folder_need_no_answer(traced):
+    """What a reader makes of them stands in its code."""
+    row = traced["pictures"]
+    assert (row["status"], row["questions"], row["inputs"][0]) == ("ok", [], "float32[6, 3, 40, 48]")
 
 
 def test_what_would_stop_behind_the_batch_is_told_with_it(run_child):

@@ -118,9 +118,9 @@ class Fitting:
         kind = _kind(answer, own)
         goals = self._goals.get(kind, [])
         if kind in self._passed and any(sides in goal.seen for goal in goals):
-            return _with(answer, own, self._passed[kind])
+            return _refitted(answer, own, self._passed[kind])
         refused = next((at for at, goal in enumerate(goals) if sides in goal.seen), len(goals))
-        return _with(answer, own, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
+        return _refitted(answer, own, next(iter(goals[-1].seen))) if refused < len(goals) - 1 else answer
 
     def _sides_of(self, answer: Any) -> list[_Side]:
         """The sides of a description: those of the one that it was made of, as long as they are in it."""
@@ -217,6 +217,11 @@ def _sides(answer: Any) -> list[_Side]:
             (number, axis) for number, axis in others if number != places[0][0] and things[number][2][axis] == size
         ]
     return found
+
+
+def _refitted(answer: Any, own: list[_Side], sides: Sides) -> Any:
+    """A description with sides that came further, where it has as many."""
+    return _with(answer, own, sides) if len(own) == len(sides) else answer
 
 
 def _with(answer: Any, sides: list[_Side], sizes: Iterable[int]) -> str:
