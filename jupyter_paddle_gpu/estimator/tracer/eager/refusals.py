@@ -218,3 +218,13 @@ def external(runtime: Tensors, problem: Exception, begin: str = "") -> OSError:
     outer = OSError(f"(External) {begin}{type(problem).__name__}: {problem}")
     is_refusal = runtime.is_refusal(problem) or not call_stack.was_entered(problem)
     return runtime.refused(outer) if is_refusal else outer
+
+
+def no_gradient(state: State, value: Any) -> Exception | None:
+    """What is said of a gradient that is none, or of a tensor that has none of its own (tensor_properties_set_grad)."""
+    if state.node is not None:
+        return SystemError("(Fatal) Only leaf Tensor can be set grad.")
+    if value is None or isinstance(value, paddle.Tensor):
+        return None
+    name = f"numpy.{type(value).__name__}" if type(value).__module__ == "numpy" else type(value).__name__
+    return ValueError(f"(InvalidArgument) argument (position 1) must be Tensor, but got {name}")

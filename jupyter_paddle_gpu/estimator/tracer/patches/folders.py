@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import call_stack
 from ..session import Session
-from ..undecided import made_up_paths
+from ..undecided import made_up
 from . import patch
 from .patch import Patch, Replacement
 
@@ -41,7 +41,7 @@ class LookedFor:
 
 def _asked(name: str) -> Replacement:
     def replacement(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> bool:
-        is_there = made_up_paths.is_path(path) or bool(original(path, *args, **kwargs))
+        is_there = made_up.is_path(path) or bool(original(path, *args, **kwargs))
         if is_there or not isinstance(path, (str, os.PathLike)):
             return is_there
         frame = call_stack.caller((__file__, patch.__file__))  # what the tracer itself asks is no matter of the program
@@ -57,7 +57,7 @@ def _asked(name: str) -> Replacement:
 
 def _globbed(session: Session, original: Callable[..., Any], pathname: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(pathname, str):
-        if (found := made_up_paths.listed(pathname)) is not None:
+        if (found := made_up.listed(pathname)) is not None:
             return iter(found) if original.__name__ == "iglob" else found
         _must_be_here(os.path.join(kwargs.get("root_dir") or "", pathname))  # noqa: PTH118 - as glob itself does
     return original(pathname, *args, **kwargs)
@@ -70,7 +70,7 @@ def _globbed_below(session: Session, original: Callable[..., Any], self: Any, pa
 
 def _listed(session: Session, original: Callable[..., Any], path: Any = ".") -> Any:
     """`os.listdir(...)`."""
-    found = made_up_paths.listed(os.path.join(path, "*.jpg")) if made_up_paths.is_path(path) else None  # noqa: PTH118
+    found = made_up.listed(os.path.join(path, "*.jpg")) if made_up.is_path(path) else None  # noqa: PTH118
     return original(path) if found is None else [os.path.basename(one) for one in found]  # noqa: PTH119
 
 

@@ -14,6 +14,7 @@ from .. import call_stack
 from ..eager import python_operators, sparse_gradients
 from ..eager.autograd import edge_of
 from ..eager.indices.items import get_item, set_item
+from ..eager.refusals import no_gradient
 from ..eager.runtime import Runtime
 from ..kernels.creation import sparse
 from ..memory.arrays import (
@@ -331,7 +332,7 @@ _TRACED: dict[str, Method] = {
 
 def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> None:
     state = runtime.state(tensor)
-    if (problem := _no_gradient(state, value)) is not None:
+    if (problem := no_gradient(state, value)) is not None:
         raise runtime.refused(problem)
     if value is None:
         runtime.of(StepWatch).gradient_used(tensor)
@@ -342,16 +343,6 @@ def _write_grad(runtime: Runtime, original: Any, tensor: Any, value: Any) -> Non
         if tensor.persistable and state.grad.storage is not None:
             state.grad.storage.record.kind = "gradients"
     state.grad_is_stale = False
-
-
-def _no_gradient(state: State, value: Any) -> Exception | None:
-    """What is said of a gradient that is none, or of a tensor that has none of its own (tensor_properties_set_grad)."""
-    if state.node is not None:
-        return SystemError("(Fatal) Only leaf Tensor can be set grad.")
-    if value is None or isinstance(value, paddle.Tensor):
-        return None
-    name = f"numpy.{type(value).__name__}" if type(value).__module__ == "numpy" else type(value).__name__
-    return ValueError(f"(InvalidArgument) argument (position 1) must be Tensor, but got {name}")
 
 
 def _is_leaf(runtime: Runtime, original: Any, tensor: Any) -> bool:

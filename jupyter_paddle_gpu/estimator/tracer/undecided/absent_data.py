@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import call_stack
 from ..session import current
-from . import asking, made_up, made_up_paths, settings, variants
+from . import asking, made_up, settings, variants
 from .arithmetic import COMPUTED, Arithmetic
 from .descriptions import described, is_description, unknown_batch
 from .needs import LENGTH, Need, NeededError, Why, first_name, with_default
@@ -350,7 +350,7 @@ class Unseen(Arithmetic):
         return self._needs("number_unseen")
 
     def __fspath__(self) -> str:
-        return made_up_paths.path() or self._needs("number_unseen", is_asked=False)  # no number stands for a path
+        return made_up.path() or self._needs("number_unseen", is_asked=False)  # no number stands for a path
 
     def _not_known(self, against: Any = None) -> Unseen:
         made = Unseen(self, label=COMPUTED)

@@ -1,7 +1,9 @@
-"""What a value of unknown content is while samples are made up (`variants`): numbers, lists, pictures and arrays."""
+"""What a value of unknown content is while samples are made up (`variants`): numbers, lists, pictures, arrays, and
+paths in folders that are not here."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +14,7 @@ import numpy as np
 from paddle.vision.transforms import functional_pil
 
 from .arithmetic import Arithmetic
-from .variants import Variant, present, unpacked_into
+from .variants import Variant, may_spend, present, unpacked_into
 
 _MODE = "RGB"
 _COLOURS = 3
@@ -25,6 +27,11 @@ LISTS = frozenset(("split", "splitlines", "readlines", "tolist", "keys", "values
 """Methods that give a list."""
 COLUMN = "values"
 """What of a table's column is an array, of one number a row: `table["age"].values`."""
+_FOLDER = "-made-up-"
+_PATH = f"{_FOLDER}/1/1.jpg"
+"""A file in a folder; frames of a film are called by numbers, and folders by those of classes."""
+_FEWEST = 100
+"""Files of a folder: programs leave folders out that hold few."""
 
 
 class MadeUpList(list[Any]):
@@ -248,3 +255,21 @@ def plain_slice(index: slice) -> slice:
 def _is_open(value: Any) -> bool:
     """Whether it is a number of unknown content."""
     return isinstance(value, Arithmetic)
+
+
+def path() -> str:
+    """`os.path.join(root, name)` of a name in a list that is not here; empty where none is made up."""
+    return _PATH if present() is not None and may_spend() else ""
+
+
+def is_path(path: Any) -> bool:
+    """Whether a path is made up."""
+    return present() is not None and isinstance(path, (str, os.PathLike)) and _FOLDER in str(os.fspath(path))
+
+
+def listed(pattern: str) -> list[str] | None:
+    """The files that a pattern of a made-up folder finds; None where it is none, or no more is made up."""
+    variant = present()
+    if variant is None or not is_path(pattern) or not may_spend(_FEWEST):
+        return None
+    return [pattern.replace("**", "1").replace("*", str(number)) for number in range(1, _FEWEST + variant.length + 1)]

@@ -18,7 +18,7 @@ from paddle.vision.transforms import functional_pil
 
 from ... import call_stack
 from ...session import Session
-from ...undecided import made_up, made_up_paths, variants
+from ...undecided import made_up, variants
 from ...undecided.absent_data import AbsentData, Unseen, is_unseen
 from ...undecided.unseen_data import UnseenData
 from ..absent_modules import AbsentModule, stands_for
@@ -150,7 +150,7 @@ def _computed(name: str, *args: Any, **kwargs: Any) -> Any:
 def _read(session: Session, original: Callable[..., Any], path: Any, *args: Any, **kwargs: Any) -> Any:
     """`cv2.imread` and Paddle's `image_load` by it: of a picture that is not here OpenCV gives None, with which a
     program fails far from the cause."""
-    found = None if made_up_paths.is_path(path) else original(path, *args, **kwargs)
+    found = None if made_up.is_path(path) else original(path, *args, **kwargs)
     if found is None and isinstance(path, (str, os.PathLike)) and not os.path.exists(path):  # noqa: PTH110
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.estimator.tracer.notebook.questions import course_notebooks
+from tests.estimator.tracer.notebook.questions.books import course_notebooks
 
 pytestmark = pytest.mark.paddle
 CLICKS = (
