@@ -169,3 +169,9 @@ def _first(leaves: list[Any]) -> Any:
     width = getattr(leaves[0], "input_size", None)
     feeding = (one for one in leaves if type(one).__name__ == "Embedding" and one.parameters()[0].shape[-1] == width)
     return next(feeding, leaves[0])
+
+
+def input_width(layer: Any) -> int | None:
+    """How many numbers a recurrent layer takes at a time; None for another layer, or where that hangs on data."""
+    width = getattr(layer, "input_size", None)
+    return int(width) if isinstance(width, int) else None

@@ -11,6 +11,7 @@ from typing import Any
 
 from ...syntax import nodes
 from ..hints import Hints, Shape
+from ..models import input_width
 from ..numbers import ASSUMED, CELLS, SIDE, SMALL
 from .constants import all_numbers
 from .inputs import lengths_of
@@ -158,8 +159,8 @@ def _input_of(size: int, found: Hints, layer: Any, number: int, *, is_deep: bool
         return "float32", (size, *inner, int(layer.weight.shape[0]))
     if kind == "Embedding":
         return "int64", (size, *inner)
-    if hasattr(layer, "input_size"):
-        return "float32", (size, length, int(layer.input_size))
+    if (width := input_width(layer)) is not None:
+        return "float32", (size, length, width)
     return None
 
 

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 
 from ..hints import MINIMAL, NAMED, Hints, Shape
+from ..models import input_width
 from ..numbers import ASSUMED, CELLS, LAYER, LENGTH, PRINTED, SIDE, fields
-from .constants import cuts
+from .constants import cuts, windows
 from .sounds import is_of_sound, sounds
 from .specified import Sourced, specified, summarised
 
@@ -36,9 +37,9 @@ def first_inputs(size: int, found: Hints) -> Iterator[Sourced]:
             if len(lengths) == 1 and found.models.looks_entries_up:  # no cell speaks of a sequence
                 lengths, short = short[1:2], [*lengths, *short]
             yield from ((source, "int64", shape) for source, shape in (*lengths, *short))
-        elif hasattr(layer, "input_size"):
+        elif (width := input_width(layer)) is not None:
             for source, length in lengths_of(found):
-                yield source, "float32", (size, length, int(layer.input_size))
+                yield source, "float32", (size, length, width)
 
 
 def _pictures(size: int, channels: int, rank: int, found: Hints) -> Iterator[Sourced]:
@@ -106,6 +107,6 @@ def _rows(size: int, width: int, found: Hints) -> Iterator[Sourced]:
 
 def lengths_of(found: Hints) -> Iterator[tuple[str, int]]:
     """How long sequences may be, the likeliest first."""
-    for length in (*fields(found), *found.lengths):
+    for length in dict.fromkeys((*fields(found), *found.lengths, *windows(found))):
         yield CELLS, length
     yield ASSUMED, LENGTH

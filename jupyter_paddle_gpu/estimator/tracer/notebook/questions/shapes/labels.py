@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ..hints import Hints, Shape
+from .constants import windows
 from .specified import Array
 
 SIGNS = 8
@@ -35,6 +36,7 @@ def labels_of(size: int, given: Array, found: Hints) -> Iterator[Array]:
         dense = [("int64", shape), ("int64", (*shape, 1)), ("float32", shape)]
     elif len(shape) == 3:
         foretold = [number for name, number in found.numbers.items() if _FORETOLD.search(name)]
+        foretold += [number for number in windows(found) if number not in {shape[1], *foretold}]
         dense = [("float32", shape), ("int64", shape[:2])]
         dense += [("float32", (size, number, shape[2])) for number in foretold]
     if found.has_boxes:  # a class and four corners for each thing

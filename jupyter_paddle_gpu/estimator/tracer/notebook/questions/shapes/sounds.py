@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..hints import Hints
+from ..models import input_width
 from ..numbers import ASSUMED, CELLS, LENGTH
 from .constants import all_numbers
 from .specified import Sourced
@@ -61,8 +62,8 @@ def sounds(size: int, layer: Any, found: Hints) -> Iterator[Sourced]:
             yield where, "float32", (size, wide, *sides)
             if wide == 1:  # the net itself gives it a channel
                 yield where, "float32", (size, *sides)
-    elif hasattr(layer, "input_size"):
-        yield where, "float32", (size, long, int(layer.input_size))
+    elif (width := input_width(layer)) is not None:
+        yield where, "float32", (size, long, width)
 
 
 def _sizes(text: str, numbers: Mapping[str, float]) -> _Sizes:
