@@ -119,7 +119,7 @@ def unknown(asked: str, known: Iterable[str]) -> PaddleGpuError:
     ids = tuple(known)
     return PaddleGpuError(
         "no_such_training",
-        "There is no training {asked}; the notebook has {seen}.",
+        "There is no training {asked}; {seen} were found.",
         hint="Choose one of: {known}. An estimate without a choice lists them with their places.",
         status=404,
         asked=asked,

@@ -30,7 +30,7 @@ def _of_fit(program: Program, steps: int) -> None:
     if fit is None or prepare is None or loss is None:
         raise RefusedError(_NO_LOSS)
     if program.names.argument(fit, "accumulate_grad_batches", 13) is not None:
-        raise RefusedError(_OWN)
+        raise RefusedError(_OWN_OF_FIT)
     statement = program.statement(prepare)
     program.lines_alone(statement)
     program.editable(loss)
@@ -120,6 +120,11 @@ _NO_LOSS = Message(
 _OWN = Message(
     code="accumulation_own",
     text="The update depends on a condition of the notebook's own, so it may sum gradients already.",
+    hint="Change the number of steps there.",
+)
+_OWN_OF_FIT = Message(
+    code="accumulation_in_fit",
+    text="model.fit is told accumulate_grad_batches= already, so it may sum gradients as it is.",
     hint="Change the number of steps there.",
 )
 _ORDER = Message(

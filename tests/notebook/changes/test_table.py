@@ -281,6 +281,11 @@ def test_a_difference_is_shown_in_the_order_of_the_cells():
             [("accumulation", "accumulation_own")],
         ),
         (
+            {"accumulation": 4},
+            [FIT.replace("batch_size=64", "batch_size=64, accumulate_grad_batches=2")],
+            [("accumulation", "accumulation_in_fit")],
+        ),
+        (
             {"amp": "O1"},
             [
                 LOOP.replace("loss.backward()", "scaler.scale(loss).backward()").replace(
