@@ -96,6 +96,7 @@ SOURCES = {
     "kept-graph": script(loop=loop("F.cross_entropy(model(x), y).backward()\noptimizer.step()\noptimizer.clear_grad()\nunused = model(x)")),
     "no-grad": script(loop=STEP + "    with paddle.no_grad():\n        right = (model(x).argmax(1) == y).sum()\n"),
     "reads": script(loop=STEP + "    print(float(loss), loss.item(), loss.numpy())\n"),
+    "gradient-of-an-input": script("nn.Linear(200, 200)", loop=loop("data = x * 1.0\ndata = data.detach()\ndata.stop_gradient = False\nh = data + F.relu(model(data))\ng = paddle.grad([h], [data])[0]\n(model(data) * g).mean().backward()\noptimizer.step()\noptimizer.clear_grad()")),
     "partial-grad": script(loop=loop("x.stop_gradient = False\nh = model(x)\ng = paddle.grad(h.sum(), x, retain_graph=True)[0]\nF.cross_entropy(h, y).backward()\noptimizer.step()\noptimizer.clear_grad()\nx.clear_gradient(False)")),
     "hook": script(before="", loop="model[0].weight.register_hook(lambda g: g * 2)\n" + STEP),
     "hook-that-saves": script(before="", loop="model[0].weight.register_hook(lambda g: g.clip(-1, 1))\n" + STEP),

@@ -39,12 +39,13 @@ class Node:
     """A step of the forward pass that a gradient flows through.
 
     `saved` holds what the gradient kernels read, `shapes` stand-ins for operands of which only the shape is used,
-    `edges` maps each operand's slot to where its gradient goes.
+    `edges` maps each operand's slot to where its gradient goes, `leaves` are those of the saved operands: what wraps
+    such a tensor shares its gradient (tensor_wrapper.h copies the `AutogradMeta`), which lives as long as the node.
     """
 
     __slots__ = (
-        *("__weakref__", "edges", "gradient", "hooks", "is_released", "layer", "retained", "saved", "shapes"),
-        "versions",
+        *("__weakref__", "edges", "gradient", "hooks", "is_released", "layer", "leaves", "retained", "saved"),
+        *("shapes", "versions"),
     )
 
     def __init__(self, gradient: Gradient, saved: dict[int, Array], shapes: dict[int, Array], layer: str) -> None:
@@ -53,6 +54,7 @@ class Node:
         self.edges: dict[int, Edge] = {}
         self.hooks: dict[int, dict[int, Any]] = {}
         self.retained: dict[int, weakref.ref[State]] = {}
+        self.leaves: list[State] = []
         self.is_released = False
 
     def backward(
@@ -84,7 +86,7 @@ class Node:
                 wanted[operand] = found
         if release:
             self.saved = left(self.saved)
-            self.shapes, self.versions = {}, {}
+            self.shapes, self.versions, self.leaves = {}, {}, []
             self.is_released = True
         return wanted
 

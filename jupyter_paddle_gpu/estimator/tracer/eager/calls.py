@@ -214,6 +214,7 @@ class Call:
                 shapes[slot] = Array(None, array.shape, array.strides, array.dtype)
         saved = self.runtime.of(Hooks).pack(saved, self.tensors)
         node = Node(gradient, saved, shapes, self.ledger.layer)
+        node.leaves = [self.states[slot] for slot in saved if slot < self.template.arguments and self._is_leaf(slot)]
         for slot in gradient.outgoing:
             if slot in self.nodes:
                 node.edges[slot] = self.nodes[slot]
@@ -224,6 +225,9 @@ class Call:
                 if index in step.inplace and gradient.incoming.get(slot) not in gradient.passed:
                     continue  # a statistic that is brought up to date beside the result: batch_norm's running mean
                 self.nodes[slot] = (node, slot)  # whole numbers too: `topk`'s indices keep the graph as its values do
+
+    def _is_leaf(self, slot: int) -> bool:
+        return self.states[slot].node is None and not self.tensors[slot].stop_gradient
 
     def _has_place(self, slot: int) -> bool:
         return refusals.has_place(self.runtime, self.tensors[slot])
