@@ -1,5 +1,5 @@
 """What rewritten code calls, among Python's built-ins: code may list the names of its own module, and finds in it what
-it wrote there."""
+it wrote there. Data of unknown content is none of them: libraries compare functions with each of the built-ins."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..undecided import conversions
-from ..undecided.absent_data import Unseen
-from ..undecided.asking import settings_of
 from .beyond.code import EVERY, every
-from .cells import absorbing, late_rounds, within
+from .cells import late_rounds, within
 from .cells.loops import ALIKE, LOOP, TURNS, Turns, alike, loop
 from .cells.passing import IN_PLACE, PASSING, passing
 from .outside import leaving, presumed
@@ -28,8 +26,6 @@ _FIXED: dict[str, Any] = {
     late_rounds.DONE: late_rounds.done,
     presumed.ABSENT: presumed.absent,
     leaving.LEFT: leaving.left,
-    absorbing.UNSEEN: Unseen(),
-    absorbing.SETTINGS: settings_of(Unseen()),
     **conversions.NAMES,
     **within.NAMES,
 }

@@ -58,7 +58,7 @@ def test_a_slice_of_known_length_needs_no_answer(traced):
 def test_one_question_stands_for_all_that_is_fed(traced):
     row = traced["whole"]
     assert row["status"] == "needs_input"
-    assert [(one["name"], one["suggestion"]) for one in row["questions"]] == [("x", "float32[32,13]")]
+    assert [(one["name"], one["suggestion"]) for one in row["questions"]] == [("x", "float32[1000,13]")]
     found = traced["answered"]
     assert (found["status"], found["inputs"]) == ("ok", ["float32[404, 13]", "float32[404, 1]"])
 

@@ -24,7 +24,8 @@ from ...step.deadline import Deadline, TimeUp, interrupted, may_interrupt
 from ...step.rest import REST
 from ...step.steps import StepSeen, StepWatch
 from ...undecided import conversions, variants
-from ...undecided.absent_data import AbsentData
+from ...undecided.absent_data import AbsentData, Unseen
+from ...undecided.asking import settings_of
 from ...undecided.descriptions import is_description
 from .. import late_indices
 from ..evaluations import rounds_behind
@@ -257,7 +258,8 @@ class CellRun:
     def _names(self, file: str = "") -> dict[str, Any]:
         """What a namespace begins with: the notebook's, or that of a script."""
         own = {"__file__": file} if file else {}
-        return {"__name__": "__main__", **self._plain, **own}
+        unseen = {absorbing.UNSEEN: Unseen(), absorbing.SETTINGS: settings_of(Unseen())}
+        return {"__name__": "__main__", **self._plain, **own, **unseen}
 
     def _names_in_place(self, cell: int) -> dict[str, Any]:
         return {**self._names(), absent_modules.IMPORTED: functools.partial(self._absent.imported, cell)}
