@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.optimizers import after_updates
@@ -117,13 +118,16 @@ def main() -> None:
     import tracer
 
     tracer.prepare()
-    for line in iter(sys.stdin.readline, ""):
-        program = json.loads(line)
-        row = {"name": program["name"], "real": in_child(real, program["source"])}
-        if row["real"]["ended"] != "slow":
-            row["traced"] = in_child(partial(traced, target=program.get("target", "cpu")), program["source"])
-        sys.stdout.write(json.dumps(row) + "\n")
-        sys.stdout.flush()
+    with TemporaryDirectory() as folder:
+        os.chdir(folder)  # for what programs write
+        for line in iter(sys.stdin.readline, ""):
+            program = json.loads(line)
+            row = {"name": program["name"], "real": in_child(real, program["source"])}
+            if row["real"]["ended"] != "slow":
+                row["traced"] = in_child(partial(traced, target=program.get("target", "cpu")), program["source"])
+            sys.stdout.write(json.dumps(row) + "\n")
+            sys.stdout.flush()
+        os.chdir(ROOT)
 
 
 if __name__ == "__main__":

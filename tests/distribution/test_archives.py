@@ -15,6 +15,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 #: Folders of the clone that are too large to ship and not needed to build.
 LEFT_OUT = ("docs/images/", "benchmarks/results/")
+#: The top level of the clone; what programs of tests write lies in folders of their own.
+TOP = {
+    *(".ci", ".gitignore", ".prettierignore", ".prettierrc", ".stylelintrc.json", ".yarnrc.yml", "CHANGELOG.md"),
+    *("CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "README.zh-CN.md", "babel.config.cjs", "benchmarks"),
+    *("binder", "constraints.txt", "docs", "eslint.config.mjs", "examples", "jest.config.cjs", "jupyter_paddle_gpu"),
+    *("package.json", "pyproject.toml", "src", "tests", "tsconfig.json", "yarn.lock"),
+}
 #: What of the package serves only its build.
 BUILD_ONLY = re.compile(r"jupyter_paddle_gpu/locale/(compile\.py|.*/parts/.*)")
 #: The front end as `jlpm build:prod` leaves it: a description, the schemas of the settings, hashed scripts, the style.
@@ -38,6 +45,10 @@ def tracked() -> set[str]:
         pytest.skip("not a git clone: what belongs into the archives is asked of git")
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
     return {name for name in names.splitlines() if (ROOT / name).is_file()}
+
+
+def test_nothing_else_stands_at_the_top(tracked: set[str]) -> None:
+    assert {name.partition("/")[0] for name in tracked} == TOP
 
 
 @pytest.fixture(scope="module")
