@@ -168,7 +168,7 @@ def _unsaved(described: Any) -> Exception | None:
     try:
         _parse_every_object(copy.copy(described), _is_left_out, lambda one: one)
         _Pickler(io.BytesIO(), 4).dump(described)
-    except NotImplementedError as problem:
+    except NotImplementedError as problem:  # what Paddle itself says of an object that it saves in no form
         return problem
     except (pickle.PicklingError, AttributeError, TypeError) as problem:
         said = re.sub(r" at 0x[0-9a-f]+", "", str(problem))
