@@ -272,9 +272,9 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
         _check(runtime)
     lists = custom_white_list, custom_black_list
     _refuse(runtime, enable, level, dtype)
-    if level.upper() != "O0" and all(lists) and any(name in custom_black_list for name in custom_white_list):
-        raise runtime.refused(ValueError("Custom white list overlap custom black list"))
+    _refuse_lists(runtime, level, lists)
     precision, level = runtime.of(Precision), level.upper()
+    dtype = dtype.name.lower() if isinstance(dtype, paddle.base.core.DataType) else dtype.lower()
     precision.given = dtype
     if not enable or not _active(runtime, level, dtype):
         return contextlib.nullcontext() if precision.level else casting(None)
@@ -286,11 +286,29 @@ def auto_cast(  # noqa: PLR0917 - Paddle's signature
 
 def _refuse(runtime: Tensors, enable: bool, level: str, dtype: Any) -> None:
     """As `paddle.amp.auto_cast` itself, also on a CPU, in its words."""
-    if level.upper() not in {"O0", "OD", "O1", "O2"}:
-        raise runtime.refused(ValueError("level should be O0, OD, O1 or O2."))
     named = dtype.name if isinstance(dtype, paddle.base.core.DataType) else dtype
-    if enable and named.lower() not in {"float16", "bfloat16"}:
+    try:
+        is_level = level.upper() in {"O0", "OD", "O1", "O2"}
+        is_type = not is_level or not enable or named.lower() in {"float16", "bfloat16"}
+    except AttributeError as problem:  # what is no text
+        raise runtime.refused(problem) from None
+    if not is_level:
+        raise runtime.refused(ValueError("level should be O0, OD, O1 or O2."))
+    if not is_type:
         raise runtime.refused(ValueError("If enable amp, dtype should be 'float16' or 'bfloat16'."))
+
+
+def _refuse_lists(runtime: Tensors, level: str, lists: tuple[Any, Any]) -> None:
+    """As Paddle's own `_update_list`, which looks at the program's lists before it looks at the device."""
+    white, black = lists
+    try:
+        overlap = level.upper() != "O0" and bool(white) and bool(black) and any(name in black for name in white)
+        for names in lists if level.upper() != "O0" else ():
+            iter(names or ())
+    except TypeError as problem:
+        raise runtime.refused(problem) from None
+    if overlap:
+        raise runtime.refused(ValueError("Custom white list overlap custom black list"))
 
 
 def level_shown(runtime: Tensors, original: Any, tracer: Any) -> Any:

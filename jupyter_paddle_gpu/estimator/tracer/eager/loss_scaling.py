@@ -12,8 +12,11 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import WeakSet
 
+import numpy as np
+
 from ..memory.arrays import allocate
 from ..memory.dtypes import name_of
+from ..memory.values import Known
 from .amp import Precision
 from .tensors import Tensors
 
@@ -64,8 +67,14 @@ def gradients_by_type(runtime: Tensors, original: Callable[..., Any], parameters
     return [[grad for grad in grads if name_of(grad.dtype) == dtype] for dtype in TYPES]
 
 
-def unscale(runtime: Tensors, original: Callable[..., Any], grads: list[Any], scale: Any, *_: Any) -> None:
-    """`check_finite_and_unscale`: in place; what it found, which is handed to it, stays false."""
+def unscale(
+    runtime: Tensors, original: Callable[..., Any], grads: list[Any], scale: Any, _: Any, found: Any, *__: Any
+) -> None:
+    """`check_finite_and_unscale`: in place; what it found, which is handed to it, stays false unless the scale is
+    itself no number (`GradScaler(init_loss_scaling=None)`)."""
+    value = runtime.state(scale).array.value
+    if value is not None and runtime.evaluate is not None and not np.isfinite(runtime.evaluate(value).numpy()).all():
+        runtime.state(found).array.value = Known(np.array([True]))
     ledger = runtime.ledger
     operation = ledger.begin("check_finite_and_unscale")
     held = [allocate(ledger, shape, dtype, "check_finite_and_unscale") for shape, dtype in _held(len(grads))]

@@ -7,6 +7,7 @@ import gc
 import importlib
 import io
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
@@ -36,7 +37,7 @@ from ..step.host_memory import HostMemory
 from ..step.steps import StepWatch
 from ..undecided import running_code
 from ..undecided.absent_data import AbsentData
-from .beyond import gathered, written
+from .beyond import gathered, late_scalers, written
 from .cells import behind
 from .cells.running import CellRun
 from .outcomes import outcome_of, step_kept
@@ -130,6 +131,8 @@ def _follow(runtime: Runtime, run: CellRun, scenario: Scenario, kept: list[dict[
 
     def keep() -> None:
         run.settle()
+        frames = reversed(list(traceback.walk_stack(None)))
+        late_scalers.look(runtime, frames, {one["index"]: one["source"] for one in run.cells})
         kept.append(outcome_of(runtime, run, scenario.request))
 
     watch.rest.keep, watch.rest.is_any = keep, run.has_rest

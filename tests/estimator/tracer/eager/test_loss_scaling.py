@@ -135,6 +135,16 @@ def test_one_update_more_behind_the_loop_is_no_training_without_gradients(ended,
     assert set(ended[name]["notes"]).isdisjoint({"no_gradients", "gradients_add_up"})
 
 
+def test_a_scale_that_is_no_number_finds_its_gradients_infinite(run_child):
+    """Each update prints that it makes the scale smaller then, by `float` of a row of one: newer numpys refuse."""
+    source = EPOCHS.format(**AS_USUAL | {"every": 1, "end": "found = bool(scaler._found_inf)\n    assert not found"})
+    wrong = source.replace("init_loss_scaling=1024", "init_loss_scaling=None")
+    sources = {"right": source, "wrong": wrong}
+    traced = run_child("trace", sources, {name: {"target": "gpu"} for name in sources})
+    assert traced["right"]["stop"] is None
+    assert "scaler.update()" in wrong.split("\n")[traced["wrong"]["stop"]["line"] - 1]
+
+
 def test_a_cpu_has_no_scaler(run_child):
     """As a real run there: its state is empty, and what is asked twice is not refused."""
     sources = {name: STEPS.format(**PLAIN | PROGRAMS[name]) for name in ("state", "unscaled twice")}

@@ -7,6 +7,7 @@ import functools
 import gc
 import linecache
 import sys
+import traceback
 import types
 from collections import Counter
 from collections.abc import Collection, Mapping
@@ -28,6 +29,7 @@ from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.asking import settings_of
 from ...undecided.descriptions import is_description
 from .. import late_indices
+from ..beyond import late_scalers
 from ..evaluations import rounds_behind
 from ..outside import answers as outside
 from ..outside import lacking, leaving, presumed
@@ -353,7 +355,9 @@ class CellRun:
     def _stopped(self, cell: dict[str, Any], problem: BaseException) -> None:
         if self._is_over(problem):
             if self.follows_rest:
-                late_indices.look(self._session, problem, {one["index"]: one["source"] for one in self.cells})
+                sources = {one["index"]: one["source"] for one in self.cells}
+                late_indices.look(self._session, problem, sources)
+                late_scalers.look(self._session, traceback.walk_tb(problem.__traceback__), sources)
             return
         watch = self._session.of(StepWatch)
         # Where the loops have fewer epochs than are looked at, the step is known as they end.

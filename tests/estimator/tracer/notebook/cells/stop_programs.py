@@ -98,6 +98,12 @@ REFUSED = {
     "labels of accuracy": training(loss="net(x).mean() + paddle.metric.accuracy(net(x), paddle.ones([2, 2], 'int64'))"),
     "level of mixed precision": training(x="paddle.rand([4, 4])\n    with paddle.amp.auto_cast(level='O3'): pass"),
     "type of mixed precision": training(x="paddle.rand([4, 4])\n    with paddle.amp.auto_cast(dtype='half'): pass"),
+    **{
+        f"mixed precision with {given}": training(
+            x=f"paddle.rand([4, 4])\n    with paddle.amp.auto_cast({given}): pass"
+        )
+        for given in ("level=None", "dtype=3", "custom_white_list=3", "custom_black_list=3")
+    },
     "a layer's argument given twice": training(x="nn.Dropout(0.5, p=0.5)(paddle.rand([4, 4]))"),
     "an optimizer's argument given twice": training(x="paddle.optimizer.SGD(0.1, learning_rate=0.1)"),
     "a function's argument given twice": training(loss="F.dropout(net(x), 0.5, p=0.5).mean()"),
