@@ -221,7 +221,7 @@ def _within_limit(
     if found["status"] == "needs_input":
         return result
     said = ", ".join(f"{name}={value}" for name, value in assumed.items())
-    way |= {"answers": {**(request.get("answers") or {}), **assumed}}
+    way = {**way, "answers": {**(request.get("answers") or {}), **assumed}}  # the way is shared by all requests
     return {**found, "way": way, "notes": [*found["notes"], {"code": "answers_assumed", "params": {"answers": said}}]}
 
 

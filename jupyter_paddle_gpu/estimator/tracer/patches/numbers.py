@@ -13,7 +13,7 @@ import paddle
 from ..session import Session, current
 from ..undecided import drawn_sizes
 from ..undecided.absent_data import Unseen
-from ..undecided.conversions import LISTED, of_list
+from ..undecided.conversions import LISTED, READ, of_bytes, of_list
 from ..undecided.random_numbers import uniform, unit
 from ..undecided.unknowns import UnknownInteger
 from .patch import Patch, misfit
@@ -120,4 +120,5 @@ def patches() -> Iterator[Patch]:
     yield Patch(np.random, "Generator", _generator)
     yield Patch(np.random, "RandomState", _state)
     yield from (Patch(np, name, of_list) for name in LISTED)
+    yield from (Patch(np, name, of_bytes) for name in READ)
     yield from (Patch(json, name, _encoded) for name in ("dump", "dumps"))

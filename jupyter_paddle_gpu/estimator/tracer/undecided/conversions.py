@@ -7,6 +7,8 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from . import asking, made_up, variants
 from .arithmetic import Arithmetic
 from .tensor_values import is_known
@@ -18,6 +20,8 @@ INT = "__int_of__"
 """That of `int_of`."""
 LISTED = ("mean", "sum", "average", "median", "min", "max", "std", "array", "asarray", "stack")
 """Functions of numpy that take a list of numbers."""
+READ = ("frombuffer", "fromstring")
+"""Those that take the bytes of a file: `np.frombuffer(sound.readframes(count), dtype=np.int16)`."""
 
 
 def float_of(called: Any, given: Any) -> Any:
@@ -70,3 +74,11 @@ def of_list(session: Any, original: Callable[..., Any], *args: Any, **kwargs: An
     if not args or type(args[0]) is not list or not is_unknown(args[0]):
         return original(*args, **kwargs)
     return unknown(original(plain(args[0]), *args[1:], **kwargs))
+
+
+def of_bytes(session: Any, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """One of numpy's functions of bytes: those of a made-up file are so many numbers of the type that is asked for."""
+    variant = variants.present()
+    if variant is None or not args or not isinstance(args[0], Arithmetic):
+        return original(*args, **kwargs)
+    return np.zeros(variant.length, args[1] if len(args) > 1 else kwargs.get("dtype", float))

@@ -99,10 +99,10 @@ class Within(ast.NodeTransformer):
         """A statement of a loop that trains; what it binds may have been described, as a tensor or as one batch of what
         is iterated or called (`x, y = sampler.next_batch()`)."""
         readers.describe(node)
-        names = (
-            [name for name in statements.bound_by(node) if name not in iterated] if isinstance(node, ast.Assign) else []
-        )
-        lines = "\n".join(f"{name} = {readers.DESCRIBED}({name!r}, {name})" for name in names)
+        assigned = [one for one in (node.body if isinstance(node, ast.With) else [node]) if isinstance(one, ast.Assign)]
+        names = [name for one in assigned for name in statements.bound_by(one) if name not in iterated]
+        line = f"try: {{0}} = {readers.DESCRIBED}({{0!r}}, {{0}})\nexcept NameError: pass"  # a `with` may end before it
+        lines = "\n".join(map(line.format, names))
         return [self._guarded(self._inside(node)), *(_at(node, lines) if all(map(str.isidentifier, names)) else ())]
 
     def _give(self, node: ast.stmt) -> None:

@@ -179,5 +179,6 @@ def batch_size(found: Hints) -> int:
     written = re.findall(r"(?i)\bbatch_?size\s*=\s*(\d+)", found.text)
     sliced = re.findall(r"\[(?:(\w+)\s*:\s*\1\s*\+\s*)(\d+)[\],]", found.text)  # `x[i : i + 50]`
     drawn = re.findall(r"\.sample\((?:n\s*=\s*)?(\d+)\)", found.text)  # rows of a table
+    drawn += re.findall(r"\b(?:randint\(\s*0\s*,|choice\()\s*len\([\w.]+\)\s*,\s*(\d+)\b", found.text)
     said = [*written, *drawn, *(size for _, size in sliced)]
     return named[0] if named else int(said[0]) if said else 0

@@ -13,7 +13,7 @@ from itertools import islice, product, zip_longest
 from typing import Any
 
 from ...undecided.needs import Need
-from .corpora import nodes
+from .corpora import PUBLISHED, nodes
 from .hints import Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LAYER, PRINTED, batch_size, columns, values
 from .shapes.branches import branched, encoded, framed
@@ -47,7 +47,8 @@ def batches(need: Need, found: Hints) -> Iterator[Suggestion]:
     """Descriptions of a batch, the likeliest first, each with where it comes from."""
     said = need.batch_size or batch_size(found)
     is_table = need.why == "tensor_unseen" and _TABLE.search(found.text) is not None
-    size = said or (ROWS if is_table else BATCH)
+    graph = [rows for where, rows in [nodes(found.text)] if where == PUBLISHED and need.why == "tensor_unseen"]
+    size = said or next(iter(graph), ROWS if is_table else BATCH)
     seen: set[str] = set()
     for source, arrays in _batches(need, found, size):
         text = _text(arrays, found.names)
@@ -61,6 +62,10 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     if need.why == "tensor_unseen" or _is_of_rows(found):
         tensors = [one for one in _tensors(need, found, size, inputs) if need.dtype in {"", one[1][0][0]}]
         if re.search(rf"\b{re.escape(need.name or '-')}\s*\[[^\]\n]*:", found.text):  # of all rows each batch is a part
+            # As many as of what was described before, where that is of all rows.
+            rows = {shape[0] for _, shape in found.answered[:1] if shape}
+            yield from ((ASSUMED, [(dtype, (more, *shape[1:])) for dtype, shape in things])
+                        for _, things in tensors for more in rows if things[0][1] and more > things[0][1][0])  # fmt: skip
             yield from ((ASSUMED, [_longer(thing) for thing in things]) for _, things in tensors)
         yield from tensors
         return
@@ -74,7 +79,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     yield from islice(framed(size, count, found), MOST_PRINTED)
     yield from islice(encoded(size, count, found), MOST_PRINTED)
     yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
-    printed = list(islice(_whole(size, count, found), MOST_PRINTED))
+    whole = list(islice(_whole(size, count, found), MOST_PRINTED))
+    printed = [one for one in whole if not _is_wider(one[1])]
     yield from (one for one in printed if found.partly and _agrees(one[1], found))
     yield from islice(_completed(given, source, found, size), MOST_PRINTED)
     yield from printed
@@ -92,6 +98,13 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
                 # Nothing says what else stands in a batch, nor whether a number of each sample has a column of its own.
                 is_open = count > _PAIR or (label == ("float32", (size, 1)) and not COLUMN.search(found.text))
                 yield ASSUMED if is_open else source[one], [*[one] * (count - labels), *[label] * labels]
+    yield from (one for one in whole if one not in printed)
+
+
+def _is_wider(batch: list[Array]) -> bool:
+    """Whether something of a batch has more axes than what a model takes of it: such shapes that were printed one behind
+    the other are rather those of two things that another cell made."""
+    return max((len(shape) for _, shape in batch[1:]), default=0) > len(batch[0][1])
 
 
 def _longer(thing: Array) -> Array:

@@ -35,6 +35,8 @@ _RANKS = {"needs_input": 0, "no_model": 0, "no_package": 0, "static_graph": 0, "
 """How good an end is with a suggestion: an error of Python's may be that of a batch which is not the notebook's."""
 _MIXED = "(InvalidType) Type promotion"
 """What it says of tensors whose types it takes together no more."""
+_REFUSES = "(InvalidArgument)"
+"""What it says of shapes that do not go together: a statement is passed by for it, and the next question comes up."""
 _OF_LOADER = "batch_unseen"
 _TIME_UP = "time_up"
 SURE_STOP = "sure_stop"
@@ -277,10 +279,11 @@ def _is_unfit(question: Result, answer: Any, source: str, result: Result) -> boo
 
 def _rank(result: Result, source: str) -> float:
     """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, unless
-    the notebook shows that it is so, nor is one behind which the program refuses a shape, and types that do not go
+    the notebook shows that it is so, nor is an end on the way to or behind which a shape is refused, and types that do not go
     together are rather those of the suggestion than the program's fault."""
     is_mixed = _MIXED in (result.get("stop") or {}).get("error", "")
-    is_meant = source in {HELD, PRINTED} or not (result.get("is_spread") or refuses_behind(result))
+    is_refused = result["status"] == "needs_input" and _REFUSES in (result.get("failed") or "")
+    is_meant = source in {HELD, PRINTED} or not (result.get("is_spread") or is_refused or refuses_behind(result))
     return _RANKS[result["status"]] - 0.5 * (not is_meant) - 2 * is_mixed
 
 

@@ -12,7 +12,9 @@ from .lengths import Fitting
 
 _RANKS_OF = re.compile(r"got input_dims(\d+), label_dims\d+")
 """What it says of labels that have no more, nor one axis less than what they are compared with."""
-_NO_IDS = re.compile(r"embedding input only support int32 and int64, but get float")
+_NO_IDS = re.compile(
+    r"embedding input only support int32 and int64, but get float|Index holds the wrong type, it holds \[float"
+)
 _PICTURE = 3
 """Commas of a picture's shape: NCHW."""
 
