@@ -63,9 +63,9 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
         tensors = [one for one in _tensors(need, found, size, inputs) if need.dtype in {"", one[1][0][0]}]
         if re.search(rf"\b{re.escape(need.name or '-')}\s*\[[^\]\n]*:", found.text):  # of all rows each batch is a part
             # As many as of what was described before, where that is of all rows.
-            rows = {shape[0] for _, shape in found.answered[:1] if shape}
-            yield from ((ASSUMED, [(dtype, (more, *shape[1:])) for dtype, shape in things])
-                        for _, things in tensors for more in rows if things[0][1] and more > things[0][1][0])  # fmt: skip
+            rows = next((shape[0] for _, shape in found.answered[:1] if shape), 0)
+            fewer = [things for _, things in tensors if things[0][1] and things[0][1][0] < rows]
+            yield from ((ASSUMED, [(dtype, (rows, *shape[1:])) for dtype, shape in things]) for things in fewer)
             yield from ((ASSUMED, [_longer(thing) for thing in things]) for _, things in tensors)
         yield from tensors
         return
@@ -102,8 +102,8 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
 
 
 def _is_wider(batch: list[Array]) -> bool:
-    """Whether something of a batch has more axes than what a model takes of it: such shapes that were printed one behind
-    the other are rather those of two things that another cell made."""
+    """Whether something of a batch has more axes than what a model takes of it: shapes that were printed so one
+    behind the other are rather those of two things that another cell made."""
     return max((len(shape) for _, shape in batch[1:]), default=0) > len(batch[0][1])
 
 

@@ -279,8 +279,8 @@ def _is_unfit(question: Result, answer: Any, source: str, result: Result) -> boo
 
 def _rank(result: Result, source: str) -> float:
     """How good an end is: a figure with which a loss compares each prediction with each label is hardly meant, unless
-    the notebook shows that it is so, nor is an end on the way to or behind which a shape is refused, and types that do not go
-    together are rather those of the suggestion than the program's fault."""
+    the notebook shows that it is so, nor is an end on the way to which, or behind which, a shape is refused, and types
+    that do not go together are rather those of the suggestion than the program's fault."""
     is_mixed = _MIXED in (result.get("stop") or {}).get("error", "")
     is_refused = result["status"] == "needs_input" and _REFUSES in (result.get("failed") or "")
     is_meant = source in {HELD, PRINTED} or not (result.get("is_spread") or is_refused or refuses_behind(result))
