@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 import paddle
@@ -86,6 +86,12 @@ def places() -> frozenset[tuple[int, int]]:
     first, last, *_ = next(itertools.islice(known, frame.f_lasti // 2, None), (None, None))
     lines = range(first or frame.f_lineno, (last or frame.f_lineno) + 1)
     return frozenset((cell_of(frame.f_code.co_filename) or 0, line) for line in lines)
+
+
+def position(step: TracebackType) -> tuple[int | None, int | None, int | None, int | None] | None:
+    """First and last line and column of the expression that runs; None before Python 3.11."""
+    known: Any = getattr(step.tb_frame.f_code, "co_positions", tuple)()
+    return next(itertools.islice(known, step.tb_lasti // 2, None), None)
 
 
 def ended_at(problem: BaseException) -> tuple[int, int]:

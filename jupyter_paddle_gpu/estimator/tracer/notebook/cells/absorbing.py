@@ -14,7 +14,6 @@ import os
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from types import TracebackType
 from typing import Any
 
@@ -249,19 +248,13 @@ def behind(problem: BaseException, statements: Sequence[ast.stmt], file: str) ->
 
 def _statement(statements: Sequence[ast.stmt], step: TracebackType) -> int | None:
     """The number of the statement that runs; of several on a line the one at its column, where Python tells that."""
-    line, column = step.tb_lineno, (_position(step) or (None,) * 4)[2]
+    line, column = step.tb_lineno, (call_stack.position(step) or (None,) * 4)[2]
     found = [number for number, one in enumerate(statements) if one.lineno <= line <= (one.end_lineno or one.lineno)]
     if column is not None:
         found = [number for number in found if statements[number].col_offset <= column] or found
         # The first one of its column: what is put behind a statement (an answer) stands where that one does.
         return max(found, key=lambda number: statements[number].col_offset, default=None)
     return found[0] if found else None
-
-
-def _position(step: TracebackType) -> tuple[int | None, ...] | None:
-    """First and last line and column of the expression that runs; None before Python 3.11."""
-    code = step.tb_frame.f_code
-    return next(islice(code.co_positions(), step.tb_lasti // 2, None), None) if hasattr(code, "co_positions") else None
 
 
 def without_its_data(problem: BaseException, statement: ast.stmt, file: str) -> bool:
@@ -289,20 +282,21 @@ def _failed_in(problem: BaseException, file: str) -> tuple[int | None, ...] | No
     while step is not None:
         code = step.tb_frame.f_code
         if code.co_filename == file and code.co_name == "<module>":
-            return _position(step)
+            return call_stack.position(step)
         step = step.tb_next
     return None
 
 
 class _Replacing(ast.NodeTransformer):
-    """Puts a name for data of unknown content in the place of the call at a position."""
+    """Puts a name for data of unknown content in the place of the call at a position, or of what a condition there
+    chooses (`batch_size=64 if len(rows) > 2000 else 16`)."""
 
     def __init__(self, place: tuple[int | None, ...], name: str) -> None:
         self._place, self._name = place, name
         self._is_done = False
 
     def replace(self, value: ast.expr) -> bool:
-        """Whether there was such a call below an expression."""
+        """Whether there was such a part below an expression."""
         self.generic_visit(value)
         return self._is_done
 
@@ -310,6 +304,17 @@ class _Replacing(ast.NodeTransformer):
         """The call, or what is in it."""
         if (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) != self._place:
             return self.generic_visit(node)
+        return self._replaced(node)
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        """What is chosen, or what is in it."""
+        first, last, begin, end = self._place
+        test = node.test
+        is_behind = (first, begin) >= (test.lineno, test.col_offset)
+        inside = is_behind and (last, end) <= (test.end_lineno, test.end_col_offset)
+        return self._replaced(node) if inside else self.generic_visit(node)
+
+    def _replaced(self, node: ast.expr) -> ast.expr:
         self._is_done = True
         return ast.copy_location(ast.Name(self._name, ast.Load()), node)
 

@@ -27,7 +27,7 @@ from ..dead import of_command_line, settled, without
 from ..outside import asking, choosing, distributions, lacking, leaving, looked_for, presumed
 from ..outside.answers import bound_to
 from ..outside.surroundings import Spoken
-from ..questions import documented, paths
+from ..questions import documented, paths, wording
 from ..questions.candidates import Candidates
 from ..questions.corpora import published
 from ..questions.trying.ends import end_of
@@ -382,12 +382,12 @@ class Findings:
         return watch.window is not None or watch.trainings > 0
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
-        line = line_of(problem, call_stack.cell_name(cell["index"]))
+        line, column = (of(problem, call_stack.cell_name(cell["index"])) for of in (line_of, wording.column_of))
         if self._command is not None:
             line, file, inner = self._command
             if "message" in params:
                 params = {**params, "message": f"{params['message']} ({file}, line {inner})"}
-        name = assigned_at(cell["source"], line, [one["source"] for one in self._cells])
+        name = assigned_at(cell["source"], line, column, [one["source"] for one in self._cells])
         place = {"cell": cell["index"], "line": line, "params": in_module(problem, why, params)}
         return {"kind": "value", "name": name, "why": why, **place, "suggestion": None}
 

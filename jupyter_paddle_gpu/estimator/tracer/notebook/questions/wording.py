@@ -149,6 +149,16 @@ def line_of(problem: BaseException, name: str) -> int:
     return line or 1
 
 
+def column_of(problem: BaseException, name: str) -> int | None:
+    """The column from 0, in bytes, at which it left that line; None where Python does not know it (before 3.11)."""
+    column, step = None, problem.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == name:
+            column = (call_stack.position(step) or (None,) * 4)[2]
+        step = step.tb_next
+    return column
+
+
 _NUMBERS = frozenset(("len", "int", "float", "bool", "round", "abs", "max", "min", "sum", "prod", "input", "str"))
 _ENTRIES = frozenset(("get", "getenv", "item"))
 _SIZE = re.compile(r"(?i)(^|_)(n|num|nums|len|length|count|dims?|sizes?|width|height|classes|depth|steps)(_|$)|size$")
@@ -157,16 +167,21 @@ _GOES_THROUGH = frozenset(("len", "enumerate", "zip", "list", "iter", "next", "s
 """Functions whose arguments are no plain values."""
 
 
-def assigned_at(source: str, line: int, cells: Iterable[str]) -> str:
+def assigned_at(source: str, line: int, column: int | None, cells: Iterable[str]) -> str:
     """The name that the statement at a line assigns, where a value that can be typed would do for it.
 
     Args:
         source: the cell.
         line: where it stopped.
+        column: the same within the line, if that is known: several statements may stand there.
         cells: all cells, which show what the name is used for.
     """
+    at = (line, column or 0)
     for statement in nodes(source):
         if isinstance(statement, ast.Assign) and statement.lineno <= line <= (statement.end_lineno or line):
+            end = (statement.end_lineno or line, statement.end_col_offset or 0)
+            if column is not None and not (statement.lineno, statement.col_offset) <= at < end:
+                continue
             target = statement.targets[0]
             if isinstance(target, ast.Name):
                 if not _can_be_typed(statement.value, target.id) or any(

@@ -22,6 +22,7 @@ from .words import (
     STARTERS,
     ancestors,
     feeds,
+    gives_parameters,
     is_for_scripts,
     name_of,
     names_of,
@@ -287,9 +288,10 @@ class Sites:
         if name == COMMAND or (name in STARTERS and self._scripts_of(call)) or name in IN_PLACE | BY_NAME:
             return self._run(call, name)
         own = name in self._functions and any(takes(one, call) for one in self._functions[name])
+        made = Holding(makes=gives_parameters(call))  # an optimizer of the code's own, or by another name
         if own and not (self._is_paddles(call) and name not in self._methods):
-            return self._of_function(name)
-        found = Holding(trainings=int(self._is_paddles(call)))
+            return made | self._of_function(name)
+        found = made | Holding(trainings=int(self._is_paddles(call)))
         # `def fit(model): model.fit(data)`: what has the name of the code's own function need not be that one.
         return _most(found, self._of_function(name)) if own else found
 

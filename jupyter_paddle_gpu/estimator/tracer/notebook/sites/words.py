@@ -113,6 +113,12 @@ def feeds(call: ast.Call) -> bool:
     return is_fed and not any(_EVALUATES.search(ast.unparse(one)) for one in programs)
 
 
+def gives_parameters(call: ast.Call) -> bool:
+    """Whether a call makes an optimizer, whatever its class is called there: `getattr(paddle.optimizer, name)(
+    parameters=net.parameters())`. A name with `_` at its end changes what it is given (`clip_grad_norm_`)."""
+    return any(one.arg == "parameters" for one in call.keywords) and not name_of(call.func).endswith("_")
+
+
 def takes(function: ast.AST, call: ast.Call) -> bool:
     """Whether a call may be of a function: `net.train()` sets a mode where `train(net, loader)` wants arguments."""
     if call.args or call.keywords or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):

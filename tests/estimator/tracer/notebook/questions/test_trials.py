@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 CANDIDATES = [("float32[8,2]", "assumed"), ("float32[8]", "assumed")]
@@ -91,6 +93,27 @@ def test_what_is_typed_is_made_a_number_by_the_program(run_child):
     suggested = {one["name"]: one["suggestion"] for one in found["open"]["questions"]}
     assert suggested == {"width": "256", "len_words": 10000}
     assert (found["settled"]["status"], found["settled"]["standing"]["parameters"]) == ("ok", 100 * 32 * 4)
+
+
+SIDE_BY_SIDE = """
+import paddle
+epochs = int("2"); batch = int(input("batch size? ")); width = int(input("width? "))
+net = paddle.nn.Linear(width, 2)
+optimizer = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+for step in range(epochs):
+    net(paddle.zeros([batch, width])).mean().backward()
+    optimizer.step()
+    optimizer.clear_grad()
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python tells columns from 3.11 on")
+def test_what_is_typed_has_the_name_of_its_own_statement_beside_others_on_the_line(run_child):
+    """All were asked for by the name that the line's first statement binds."""
+    asked = {"open": {}, "settled": {"answers": {"batch": "8", "width": "16"}}}
+    found = run_child("trace", dict.fromkeys(asked, SIDE_BY_SIDE), asked)
+    assert {one["name"]: one["suggestion"] for one in found["open"]["questions"]} == {"batch": "32", "width": "256"}
+    assert (found["settled"]["status"], found["settled"]["standing"]["parameters"]) == ("ok", (16 * 2 + 2) * 4)
 
 
 @pytest.mark.parametrize(
