@@ -387,7 +387,7 @@ class Findings:
             line, file, inner = self._command
             if "message" in params:
                 params = {**params, "message": f"{params['message']} ({file}, line {inner})"}
-        name = assigned_at(cell["source"], line, column, [one["source"] for one in self._cells])
+        name = assigned_at(cell["source"], line, [one["source"] for one in self._cells], column)
         place = {"cell": cell["index"], "line": line, "params": in_module(problem, why, params)}
         return {"kind": "value", "name": name, "why": why, **place, "suggestion": None}
 

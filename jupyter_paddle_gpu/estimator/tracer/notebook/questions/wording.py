@@ -167,14 +167,14 @@ _GOES_THROUGH = frozenset(("len", "enumerate", "zip", "list", "iter", "next", "s
 """Functions whose arguments are no plain values."""
 
 
-def assigned_at(source: str, line: int, column: int | None, cells: Iterable[str]) -> str:
+def assigned_at(source: str, line: int, cells: Iterable[str], column: int | None = None) -> str:
     """The name that the statement at a line assigns, where a value that can be typed would do for it.
 
     Args:
         source: the cell.
         line: where it stopped.
-        column: the same within the line, if that is known: several statements may stand there.
         cells: all cells, which show what the name is used for.
+        column: where it stopped within the line, if that is known: several statements may stand there.
     """
     at = (line, column or 0)
     for statement in nodes(source):
