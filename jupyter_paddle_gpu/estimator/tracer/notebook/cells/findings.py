@@ -378,11 +378,11 @@ class Findings:
         return self._session.of(StepWatch).trainings > 0 and not isinstance(problem, (SyntaxError, ImportError))
 
     def _has_step(self) -> bool:
-        watch = self._session.of(StepWatch)
-        return watch.window is not None or watch.trainings > 0
+        return (watch := self._session.of(StepWatch)).has_window() or watch.trainings > 0
 
     def _question(self, cell: dict[str, Any], problem: BaseException, why: str, params: dict[str, Any]) -> Question:
-        line, column = (of(problem, call_stack.cell_name(cell["index"])) for of in (line_of, wording.column_of))
+        own = call_stack.cell_name(cell["index"])
+        line, column = line_of(problem, own), wording.column_of(problem, own)
         if self._command is not None:
             line, file, inner = self._command
             if "message" in params:
