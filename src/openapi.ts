@@ -1012,9 +1012,10 @@ export interface components {
          *         cell, line: index among all cells, from 0 (-1 of a number in a file), and line in that cell or file, from 1.
          *         column, end: bytes of that line, in UTF-8, between which the number stands.
          *         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
-         *             `argument` (of a call), `literal`.
+         *             `argument` (of a call), `keyword` (that a call leaves to the default of an imported function), `literal`.
          *         name: what it is called there; empty for a plain literal.
-         *         default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+         *         default: of an option `name` that a script is not given, or of such a keyword; it would be written at `column`,
+         *             which is `end`.
          *         file: path of a file of settings, in which the keys to the number are `name`, with points between.
          *         digest: tells whether that file still is the one that was read.
          *         value: the number in it.
@@ -1025,7 +1026,7 @@ export interface components {
             column: number;
             end: number;
             /** @enum {unknown} */
-            how: "argument" | "default" | "field" | "literal" | "name" | "parser";
+            how: "argument" | "default" | "field" | "keyword" | "literal" | "name" | "parser";
             /** @default  */
             name: string;
             /** @default null */

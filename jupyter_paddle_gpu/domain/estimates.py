@@ -79,9 +79,10 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
         cell, line: index among all cells, from 0 (-1 of a number in a file), and line in that cell or file, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser` (default of an argument),
-            `argument` (of a call), `literal`.
+            `argument` (of a call), `keyword` (that a call leaves to the default of an imported function), `literal`.
         name: what it is called there; empty for a plain literal.
-        default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+        default: of an option `name` that a script is not given, or of such a keyword; it would be written at `column`,
+            which is `end`.
         file: path of a file of settings, in which the keys to the number are `name`, with points between.
         digest: tells whether that file still is the one that was read.
         value: the number in it.
@@ -91,7 +92,7 @@ class BatchPlace(msgspec.Struct, frozen=True, kw_only=True):
     line: int
     column: int
     end: int
-    how: Literal["name", "default", "field", "parser", "argument", "literal"]
+    how: Literal["name", "default", "field", "parser", "argument", "keyword", "literal"]
     name: str = ""
     default: int | None = None
     file: str = ""

@@ -67,8 +67,12 @@ def _write_at(program: Program, wanted: int) -> None:
             settings_files.write(program, one, wanted)
             continue
         text = program.texts[one.cell]
+        start, end = text.offset(one.line, one.column), text.offset(one.line, one.end)
         written = str(wanted) if one.default is None else f" {one.name} {wanted}"
-        text.put(text.offset(one.line, one.column), text.offset(one.line, one.end), written)
+        if one.how == "keyword":
+            is_first = text.source[:start].rstrip().endswith("(")
+            written = f"{'' if is_first else ', '}{one.name}={wanted}"
+        text.put(start, end, written)
 
 
 def place(program: Program, wanted: int) -> Batch:

@@ -171,6 +171,8 @@ def _is_plain(program: Program, node: ast.expr) -> bool:
 
 def _is_number_at(program: Program, place: BatchPlace) -> bool:
     line = program.texts[place.cell].source.split("\n")[place.line - 1].encode()
+    if place.how == "keyword":
+        return line[place.column : place.column + 1] in {b")", b","}
     return line[place.column : place.end].isdigit()
 
 

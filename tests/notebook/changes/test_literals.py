@@ -218,3 +218,14 @@ def test_a_position_is_that_of_paddles_own_signature(row):
                 found += 1
                 assert row.position in (None, names.index(row.keyword)), (call, names)
         assert found, f"nothing in {path} has {row.keyword}"
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"), [("make_loader(data)", "make_loader(data, bs=64)"), ("make_loader()", "make_loader(bs=64)")]
+)
+def test_a_batch_size_that_a_call_leaves_to_an_imported_default_is_given_to_it(call, wanted):
+    cell = "from train_utils import make_loader\nloader = " + call
+    at = len("loader = " + call) - 1
+    place = BatchPlace(cell=1, line=2, column=at, end=at, how="keyword", name="bs", default=32)
+    _, told = changes(notebook(NET, cell), EstimateRequest(batch_size=64), (place,))
+    assert (told.refused, added(told)) == ((), ["loader = " + wanted])

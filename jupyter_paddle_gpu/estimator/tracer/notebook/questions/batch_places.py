@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .batch_words import COUNTING, DIVIDING, alone, evaluates, speaks_of_batch, words
-from .leading_sizes import called_by, divisors, sizes_of_batches
+from .batch_words import COUNTING, DIVIDING, alone, evaluates, keyword, speaks_of_batch, words
+from .leading_sizes import called_by, divisors, left_out, sizes_of_batches, whole_defaults
 from .settings import digest_of, numbers_in
 from .started import GIVEN, NUMBERS, Number
 
@@ -32,9 +32,10 @@ class BatchPlace:
         line: line in it, from 1.
         column, end: bytes of that line, in UTF-8, between which the number stands.
         how: `name`, `default` (of a function), `field` (of a class or a mapping), `parser`, `argument` (of a call, of a
-            script), `literal`.
+            script), `keyword` (that a call leaves to the default of an imported function), `literal`.
         name: what it is called there; empty for a plain literal.
-        default: of an option `name` that a script is not given; it would be written at `column`, which is `end`.
+        default: of an option `name` that a script is not given, or of such a keyword; it would be written at `column`,
+            which is `end`.
         file: the path of a file of settings, in which the number has the keys `name`.
         digest: what that file held (`settings.digest_of`).
         value: the number there.
@@ -77,6 +78,8 @@ def places(
     named = [place for place in found if speaks_of_batch(place.name)]
     named += [place for cell in cells for place in _in_commands(cell, size)]
     named += [place for path, text in (settings or {}).items() for place in _in_settings(path, text, size)]
+    if not named:
+        named = list(_left_out(trees, known[: -len(trees) or None], size))
     counts = {one.id for tree in known for one in sizes_of_batches(tree) if isinstance(one, ast.Name)}
     sizing = [place for place in found if place.name not in COUNTING]
     leading = [
@@ -89,6 +92,15 @@ def places(
         or (leading and leading + [place for place in found if place.name in COUNTING | DIVIDING])
         or _only(trees, cells, size)
     )
+
+
+def _left_out(trees: Mapping[int, ast.Module], beside: Iterable[ast.Module], size: int) -> Iterator[BatchPlace]:
+    """Where calls leave a batch size to the default of a function that a module beside the cells holds."""
+    defaults = whole_defaults(beside, size)
+    for cell, tree in trees.items() if defaults else ():
+        for one in left_out(tree, defaults):
+            if speaks_of_batch(one.name):
+                yield BatchPlace(cell, one.line, one.column, one.column, "keyword", one.name, size)
 
 
 def _only(trees: Mapping[int, ast.Module], cells: list[dict[str, Any]], size: int) -> list[BatchPlace]:
@@ -129,7 +141,9 @@ def changed(
     for place in sorted(found, key=lambda one: (one.cell, one.line, -one.column)):
         lines = files[place.file] if place.file else sources[place.cell]
         line = lines[place.line - 1].encode()
-        lines[place.line - 1] = (line[: place.column] + str(sizes[1]).encode() + line[place.end :]).decode()
+        before = line[: place.column].decode()
+        written = keyword(place.name, sizes[1], before) if place.how == "keyword" else str(sizes[1])
+        lines[place.line - 1] = before + written + line[place.end :].decode()
     own = request.get("files") or {}
     at = [(one.cell, one.line) for one in counts]
     return {

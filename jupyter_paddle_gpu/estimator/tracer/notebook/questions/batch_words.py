@@ -74,6 +74,15 @@ def of_training(places: list[_Placed]) -> list[_Placed]:
     return [one for one in places if not (one.file and (is_typed or evaluates(one.name)))] or places
 
 
+def keyword(name: str, size: int, before: str) -> str:
+    """A batch size as a call is given it that left it to its default.
+
+    Args:
+        before: what stands in the line in front of it.
+    """
+    return f"{'' if before.rstrip().endswith('(') else ', '}{name}={size}"
+
+
 def evaluates(name: str) -> bool:
     """Whether a key of settings is of what is done beside a training."""
     return _EVALUATES.search(name) is not None

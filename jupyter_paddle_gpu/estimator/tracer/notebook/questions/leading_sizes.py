@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from .batch_words import DIVIDES, REMAINS, SIZES_LAYERS
 
@@ -93,3 +95,56 @@ def _summands(bound: ast.expr) -> Iterator[ast.expr]:
         yield from _summands(bound.right)
     else:
         yield bound
+
+
+class LeftOut(NamedTuple):
+    """A parameter that a call of the program leaves to its default, and behind what of the call it could be given."""
+
+    name: str
+    line: int
+    column: int
+
+
+def left_out(tree: ast.Module, defaults: Mapping[str, Mapping[str, int]]) -> Iterator[LeftOut]:
+    """What calls leave to defaults of functions that are imported: `make_loader(data)`.
+
+    Args:
+        defaults: `whole_defaults`.
+    """
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or (known := defaults.get(called_by(node.func))) is None:
+            continue
+        given = [*node.args, *(word.value for word in node.keywords)]
+        is_open = any(isinstance(one, (ast.Starred, ast.GeneratorExp)) for one in given)
+        if is_open or any(word.arg is None for word in node.keywords):
+            continue
+        order = list(known)
+        named = {*order[: len(node.args)], *(word.arg for word in node.keywords)}
+        last = max(given, key=lambda one: (one.end_lineno or 0, one.end_col_offset or 0), default=None)
+        line, column = (node.end_lineno, (node.end_col_offset or 1) - 1) if last is None else (
+            last.end_lineno, last.end_col_offset)  # fmt: skip
+        for name, value in known.items():
+            if value and name not in named and line is not None and column is not None:
+                yield LeftOut(name, line, column)
+
+
+def whole_defaults(trees: Iterable[ast.Module], size: int) -> dict[str, dict[str, int]]:
+    """By the names of functions that modules hold: their parameters in order, with the default that is of this size, 0
+    for any other; of two that are called alike nobody knows which is meant."""
+    each = (one for tree in trees for one in tree.body if isinstance(one, ast.FunctionDef))
+    functions = list({(one.name, ast.dump(one.args)): one for one in each}.values())  # a module may be known twice
+    often = Counter(one.name for one in functions)
+    found = {}
+    for function in functions:
+        taken = function.args
+        given = dict(zip([one.arg for one in reversed(_placed(taken))], reversed(taken.defaults), strict=False))
+        given |= {one.arg: value for one, value in zip(taken.kwonlyargs, taken.kw_defaults, strict=True) if value}
+        held = {name for name, one in given.items() if isinstance(one, ast.Constant) and one.value == size}
+        if held and often[function.name] == 1 and not taken.posonlyargs:
+            order = [one.arg for one in (*_placed(taken), *taken.kwonlyargs)]
+            found[function.name] = {name: size if name in held else 0 for name in order}
+    return found
+
+
+def _placed(taken: ast.arguments) -> list[ast.arg]:
+    return [*taken.posonlyargs, *taken.args]

@@ -127,6 +127,28 @@ def test_an_argument_is_called_what_the_function_calls_it_wherever_that_stands(h
     assert batch_places.places(cells[1:], 32, [ast.parse(cells[0]["source"])]) == [place]
 
 
+LEFT = {
+    "def make(data, bs=32): pass": ("make(data)", "make(data, bs=64)"),
+    "def make(*, batch_size=32): pass": ("x = make()", "x = make(batch_size=64)"),
+    "def make(data, bs=32, shuffle=True): pass": ("make(data, shuffle=False)", "make(data, shuffle=False, bs=64)"),
+    "def make(data, bs=32,  late=1): pass": ("make(data, 32, 2)", None),
+    "def make(data, width=32): pass": ("make(data)", None),
+    "def make(data, bs=32, **more): pass": ("make(data, **more)", None),
+    "def make(data, bs=16): pass": ("make(data)", None),
+}
+
+
+@pytest.mark.parametrize("module", LEFT)
+def test_a_call_is_given_what_it_leaves_to_an_imported_default(module):
+    batch_places = pytest.importorskip("jupyter_paddle_gpu.estimator.tracer.notebook.questions.batch_places")
+    source, wanted = LEFT[module]
+    cells = [{"index": 0, "source": source}]
+    found = [one for one in batch_places.places(cells, 32, [ast.parse(module)] * 2) if one.how == "keyword"]
+    changed = batch_places.changed({"cells": cells}, found, [], (32, 64), {})["cells"][0]["source"]
+    assert changed == (wanted or source)
+    assert [(one.default, one.column == one.end) for one in found] == [(32, True)] * (wanted is not None)
+
+
 ROWS = NET + "rows = paddle.rand([{rows}, 13])\n"
 IN_SLICES = {
     "a step and the ends of slices": ROWS.format(rows=40) + "for i in range(0, 40, 8):\n    x = rows[i : i + 8]" + STEP,
