@@ -16,6 +16,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ..kernels import sparse
 from ..memory.dtypes import FLOATING, name_of
 from ..memory.operators import call
 from .tensors import Tensors
@@ -201,6 +202,8 @@ def traced(name: str) -> Callable[..., Any]:
         method = _BINARY[name]
 
         def binary(runtime: Tensors, original: Any, x: Any, other: Any) -> Any:
+            if sparse.is_sparse(x) or sparse.is_sparse(other):
+                return sparse.followed(runtime, original, x, other)
             return _binary(runtime, method, x, other)
 
         return binary

@@ -13,7 +13,6 @@ from ..memory.arrays import contiguous_strides, resize
 from ..memory.dtypes import name_of
 from ..memory.operators import ORIGINAL_OPS, call
 from ..memory.values import Computed, Known
-from ..session import NotFollowedError
 from . import bounds
 from .rules import Amp, Choice, Number, Operator, Rule, Sparse, Strides, Traced, nothing
 
@@ -83,15 +82,6 @@ def _assigned(session: Traced, original: Any, x: Any, out: Any) -> Any:
     return out
 
 
-def sparse(session: Any, original: Any, *_: Any, **__: Any) -> Any:
-    """A sparse tensor is not followed: how large it is hangs on its numbers.
-
-    Raises:
-        NotFollowedError: always, until a rule says what such a tensor takes by what is known of it.
-    """
-    raise NotFollowedError(original.__name__.replace("sparse_sparse_", "sparse_"))
-
-
 def _count(session: Traced, original: Any, x: Any) -> Any:
     """The number of elements is known from the shape alone; of what is no tensor it is refused."""
     if not isinstance(x, paddle.Tensor):
@@ -114,7 +104,6 @@ OPERATORS = (
     Operator("full_", "`tensor/creation.py`", Rule(instead=_filled_in_place)),
     Operator("assign_value_", "`nn/initializer/assign.py`", Rule(instead=_written)),
     Operator("assign_out_", "`tensor/creation.py`; measured", Rule(instead=_assigned)),
-    Operator("sparse_sparse_coo_tensor", "`sparse/creation.py`", Rule(instead=sparse)),
     Operator("numel", _NO_WORK, Rule(instead=_count)),
     Operator("shape shape64", _NO_WORK, Rule(instead=_sizes)),
     Operator(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import ModuleType
 
-from . import arithmetic, collectives, creation, fourier, indexing, layout, optimizer, reduction, selection
+from . import arithmetic, collectives, creation, fourier, indexing, layout, optimizer, reduction, selection, sparse
 from .linalg import decomposition, einsum, least_squares, products, singular
 from .nn import activation, attention, convolution, fused, loss, normalisation, recurrent, vision
 from .rules import Operator, Rule
@@ -13,7 +13,7 @@ from .rules import Operator, Rule
 FAMILIES: tuple[ModuleType, ...] = (
     activation, arithmetic, attention, collectives, convolution, creation, decomposition, einsum, fourier, fused,
     indexing, layout, least_squares, loss, normalisation, optimizer, products, recurrent, reduction, selection,
-    singular, vision,
+    singular, sparse, vision,
 )  # fmt: skip
 PLAIN = Rule()
 """Of a kernel that nobody has declared."""

@@ -15,6 +15,7 @@ import numpy as np
 import paddle
 from paddle.base import core
 
+from ..session import NotFollowedError
 from .dtypes import SIZE, VAR_TYPE, name_of
 from .ledger import Ledger, Storage
 from .rows import Rows
@@ -200,7 +201,13 @@ def elements(tensor: Any) -> int:
 
 
 def adopt(tensor: Any, ledger: Ledger) -> State:
-    """State for a tensor that something else made: a parameter without memory, or a tensor with data."""
+    """State for a tensor that something else made: a parameter without memory, or a tensor with data.
+
+    Raises:
+        NotFollowedError: it is a sparse one, which is followed in its own operators alone.
+    """
+    if tensor.is_sparse():
+        raise NotFollowedError("sparse_coo_tensor" if tensor.is_sparse_coo() else "sparse_csr_tensor")
     shape, dtype = tuple(tensor.shape), name_of(tensor.dtype)
     if tensor._is_initialized():
         kind = "parameters" if tensor.persistable else "inputs"

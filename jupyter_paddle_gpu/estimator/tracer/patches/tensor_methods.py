@@ -16,7 +16,7 @@ from ..eager.autograd import edge_of
 from ..eager.indices.items import get_item, set_item
 from ..eager.refusals import no_gradient
 from ..eager.runtime import Runtime
-from ..kernels.creation import sparse
+from ..kernels import sparse
 from ..memory.arrays import (
     ATTRIBUTE,
     ORIGINAL,
@@ -315,13 +315,15 @@ _TRACED: dict[str, Method] = {
     "_grad_ivar": _grad, "clear_gradient": _clear_gradient, "_zero_grads": _clear_gradient,
     "_register_grad_hook": _register_grad_hook, "_remove_grad_hook": _remove_grad_hook,
     "retain_grads": _retain_grads, "__deepcopy__": _deepcopy, "_clear_dataptr": _clear, "_clear": _clear,
-    "_clear_data": _clear_data, "to_sparse_coo": sparse, "to_sparse_csr": sparse,
+    "_clear_data": _clear_data, "to_sparse_coo": sparse.followed, "to_sparse_csr": sparse.followed,
+    "indices": sparse.followed, "crows": sparse.followed, "cols": sparse.followed,
     "__getitem__": get_item, "__setitem__": set_item,
-    "numpy": tensor_values.numpy, "item": tensor_values.item, "__array__": tensor_values.array,
+    "numpy": sparse.by_itself(tensor_values.numpy), "item": tensor_values.item, "__array__": tensor_values.array,
     "__float__": tensor_values.as_float,
     "__int__": tensor_values.as_int, "__index__": tensor_values.as_index, "__bool__": tensor_values.as_bool,
-    "__nonzero__": tensor_values.as_bool, "__str__": tensor_values.text, "__repr__": tensor_values.text,
-    "__format__": tensor_values.formatted, "__long__": tensor_values.as_int,
+    "__nonzero__": tensor_values.as_bool, "__str__": sparse.by_itself(tensor_values.text),
+    "__repr__": sparse.by_itself(tensor_values.text), "__format__": tensor_values.formatted,
+    "__long__": tensor_values.as_int,
     "_tensor_use_gpudnn": lambda runtime, original, tensor, *_: tensor,
     "_new_shared_tensor": _shared,
     "is_selected_rows": _is_selected_rows, "is_dense": lambda *args: not _is_selected_rows(*args),
@@ -376,7 +378,7 @@ def patches() -> Iterator[Patch]:
         ORIGINAL[name] = getattr(_T, name, None)
     for name, traced in _TRACED.items():
         yield Patch(_T, name, traced)
-    yield Patch(core.eager, "sparse_csr_tensor", sparse)
+    yield Patch(core.eager, "sparse_csr_tensor", sparse.followed)
     for name in python_operators.NAMES:
         yield Patch(_T, name, python_operators.traced(name))
     for name, (read, write) in _PROPERTIES.items():
