@@ -12,6 +12,12 @@ BATCHES = (
         hint="Choose a batch size that the data fills, or let `drop_last` be false.",
     ),
     Message(
+        code="splits_differ",
+        text="Each process draws its own parts of the data{place}: random_split takes Paddle's seed, which the program "
+        "does not set, so that what one process trains with another one may validate with.",
+        hint="Write paddle.seed(0) above that line; all processes then have the same parts.",
+    ),
+    Message(
         code="sizes_drawn",
         text="The size of a batch is drawn at random; the figure is that of the largest.",
     ),

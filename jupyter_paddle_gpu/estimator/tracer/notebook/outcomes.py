@@ -12,6 +12,7 @@ from ..kernels import gpu_flags
 from ..kernels.registry import rule_of
 from ..patches.absent_devices import AbsentDevices
 from ..patches.absent_modules import AbsentModules
+from ..patches.data.files import Splits
 from ..patches.data.loaders import Loaders
 from ..patches.distributed.process_group import Processes
 from ..patches.folders import LookedFor
@@ -243,6 +244,7 @@ def _step(runtime: Runtime, request: dict[str, Any], window: tuple[int, int]) ->
         notes.append({"code": own_notes.FEW_STEPS, "params": {}})
     if not processes.kind:  # where several train together, gradients lie in buffers that stay
         notes += watch.gradients.notes()
+    notes += runtime.of(Splits).notes(processes.size if processes.kind else 1)
     batches = loaders.batches(watch.updates)
     notes += [*loaders.notes(), *step_batches.notes(batches), *watch.kept.notes()]
     waits = watch.garbage.waiting(min(watch.numbers(), default=0))

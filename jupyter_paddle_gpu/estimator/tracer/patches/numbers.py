@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import paddle
 
 from ..session import Session, current
 from ..undecided import drawn_sizes
@@ -19,7 +18,7 @@ from ..undecided.unknowns import UnknownInteger
 from .patch import Patch, misfit
 
 
-def _seeded(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def seeded(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """A seed of unknown content sizes nothing: any will do."""
     given = [0 if isinstance(one, Unseen) else one for one in args]
     named = {name: 0 if isinstance(one, Unseen) else one for name, one in kwargs.items()}
@@ -104,7 +103,7 @@ def _has_whole(thing: Any) -> bool:
 
 def patches() -> Iterator[Patch]:
     """What draws one number or begins to, and numpy's functions of a list."""
-    yield from (Patch(module, "seed", _seeded) for module in (random, np.random, paddle))
+    yield from (Patch(module, "seed", seeded) for module in (random, np.random))
     yield Patch(random, "random", unit)
     yield Patch(random, "uniform", uniform)
     yield from (Patch(np.random, name, unit) for name in ("rand", "random", "random_sample"))

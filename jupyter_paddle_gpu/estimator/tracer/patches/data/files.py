@@ -18,6 +18,7 @@ from ...undecided.asking import is_setting
 from ...undecided.needs import UNNAMED_LOADER, Need, NeededError, default_of
 from ...undecided.running_code import frames, place
 from ...undecided.unseen_data import UnseenData
+from ..numbers import seeded
 from ..patch import Patch
 from .ahead import passes
 
@@ -150,9 +151,34 @@ def _predict(session: Session, original: Callable[..., Any], self: Any, *args: A
 
 
 def _split(session: Session, original: Callable[..., Any], data: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
+    session.of(Splits).drawn()
     if isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths)):
         return [Unseen(data) if isinstance(data, Unseen) else UnseenData(data) for _ in lengths]
     return original(data, lengths, *args, **kwargs)
+
+
+class Splits:
+    """Parts into which the program divides its data at random. Each of several processes draws its own, from a seed
+    that is another one in each, as long as the program sets none."""
+
+    def __init__(self) -> None:
+        self.is_seeded = False
+        self.unseeded: dict[str, int] | None = None
+
+    def drawn(self) -> None:
+        """One is drawn."""
+        if not self.is_seeded and self.unseeded is None:
+            self.unseeded = call_stack.told()
+
+    def notes(self, processes: int) -> list[dict[str, Any]]:
+        """What is to be told of a training in so many processes."""
+        is_told = processes > 1 and self.unseeded is not None
+        return [{"code": "splits_differ", "params": {**(self.unseeded or {})}}] if is_told else []
+
+
+def _seed(session: Session, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    session.of(Splits).is_seeded = True
+    return seeded(session, original, *args, **kwargs)
 
 
 def _assign(session: Session, original: Callable[..., Any], self: Any, value: Any, *args: Any, **kwargs: Any) -> None:
@@ -176,6 +202,7 @@ def patches() -> Iterator[Patch]:
     for name in ("RandomSampler", "SequenceSampler", "Subset"):
         yield Patch(getattr(paddle.io, name), "__init__", _sampler)
     yield Patch(paddle.io, "random_split", _split)
+    yield Patch(paddle, "seed", _seed)
     yield Patch(paddle.nn.initializer.Assign, "__init__", _assign)
     for name, method in {**dict.fromkeys(_TAKES_DATA, _method), "predict": _predict}.items():
         yield Patch(paddle.hapi.model.Model, name, method)
