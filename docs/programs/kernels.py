@@ -110,6 +110,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     ),
     "only_wanted": lambda value: "allocates only results that somebody wants",
     "refused": lambda value: "is refused by Paddle where the first result is not wanted",
+    "refused_any": lambda _: "counts so for each result",
     "refused_empty": lambda value: (
         "is refused by Paddle where its first result is not wanted and its first operand has no element"
     ),

@@ -34,7 +34,8 @@ def run_gradient(ledger: Ledger, step: GradStep, environment: Environment, gradi
         ValueError: what Paddle refuses, in its words.
     """
     rule = step.rule
-    if (step.results[0] is None or _lacks_member(step, gradient)) and (said := _refused(step, environment)):
+    is_short = None in step.results[: None if rule.refused_any else 1] or _lacks_member(step, gradient)
+    if is_short and (said := _refused(step, environment)):
         raise running().refused(ValueError(said))
     outer, ledger.layer = ledger.layer, layer
     operation = ledger.begin(step.name)
@@ -86,7 +87,7 @@ def _lacks_member(step: GradStep, gradient: Gradient) -> bool:
 
 
 def _refused(step: GradStep, environment: Environment) -> str:
-    """What Paddle says where the first result is not wanted."""
+    """What Paddle says where a result is not wanted that its kernel fills."""
     if step.rule.refused or not step.rule.refused_empty:
         return step.rule.refused
     is_empty = any(array.numel == 0 for array in _present(step.takes[0], environment))

@@ -16,6 +16,7 @@ from ..session import paused
 from . import bounds, shapes
 from .composing import zeros
 from .rules import (
+    NO_RESULT,
     SCALAR,
     WITHOUT_MEMORY,
     Arrays,
@@ -204,11 +205,12 @@ def _looked_up(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None
 
 
 def _nodes(attrs: Attributes, operands: Arrays, place: Place) -> Meta | None:
-    """A row for each node: as many as are asked for, else as there are."""
+    """A row for each node: as many as are asked for, else as there are; of a mean also the number of edges of each,
+    which the gradient divides by."""
     asked = attrs.get("out_size")
-    if place.result or not isinstance(asked, list) or len(asked) != 1:
-        return None
     shape, dtype = place.meta
+    if shape == (0,) or not isinstance(asked, list) or len(asked) != 1:
+        return None
     return (int(asked[0]) or operands[0][0].shape[0], *shape[1:]), dtype
 
 
@@ -285,6 +287,17 @@ OPERATORS = (
             refuses=bounds.edges,
             asked=Asked.FIRST_ENTRY,
         ),
+    ),
+    Operator(
+        "send_ue_recv",
+        "`SendUERecvInferMeta`, `cpu/send_ue_recv_grad_kernel.cc`; 24 configurations",
+        Rule(result=_nodes, sized_here=True, numbers={6: Number(list, "out_size")}),
+        gradient=Rule(refused=NO_RESULT, refused_any=True),
+    ),
+    Operator(
+        "send_uv",
+        "`cpu/send_uv_grad_kernel.cc`; both operands, each alone",
+        gradient=Rule(refused=NO_RESULT, refused_any=True),
     ),
     Operator(
         "index_elementwise_put_with_tensor",

@@ -50,6 +50,9 @@ EXPRESSIONS = {
     "binary_cross_entropy": "F.binary_cross_entropy_with_logits(p[:, 0], real())",
     "margin_ranking_loss": "F.margin_ranking_loss(p[:, 0], p[:, 1], real())",
     "send_u_recv": "paddle.geometric.send_u_recv(p, index(4096), index(4096))",
+    "send_u_recv-mean": "paddle.geometric.send_u_recv(p, index(4096), index(4096), 'mean')",
+    "send_u_recv-more": "paddle.geometric.send_u_recv(p, index(4096), index(4096), 'mean', 5000)",
+    "send_ue_recv": "paddle.geometric.send_ue_recv(p, p * 2, index(4096), index(4096), 'mul', 'mean')",
     **{
         f"segment_{kind}": f"paddle.geometric.segment_{kind}(p, paddle.sort(index(8)))"
         for kind in ("sum", "mean", "max")
