@@ -199,6 +199,11 @@ ONE_TRIED = {
 UNREACHED = "Give its value. Nothing is suggested: none of {tried} that were tried leads to a training."
 """The same where the program ended with none of them."""
 ONE_UNREACHED = "Give its value. Nothing is suggested: the only one that was tried leads to no training."
+PATH_ALONE = (
+    "Name the place where it is, as data/train.csv from the notebook's folder or as a whole path; the job looks there "
+    "too. Nothing else that can be said leads to a step: if it is nowhere, put a small one of its form in that place."
+)
+"""In place of the next step of a path, where it alone is open."""
 _FILE = re.compile(r"\w\.\w|/")
 """What the name of a file has, and that of a module or a data set has not."""
 

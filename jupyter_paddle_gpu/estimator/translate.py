@@ -15,7 +15,7 @@ from . import packages
 from .batch_notes import BATCHES
 from .graph_notes import GRAPHS
 from .live_notes import LIVE
-from .questions import ENDS, ONE_TRIED, ONE_UNREACHED, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED, stated
+from .questions import ENDS, ONE_TRIED, ONE_UNREACHED, PATH_ALONE, QUESTIONS, SOURCES, UNREACHED, UNSUGGESTED, stated
 from .refusal_notes import REFUSALS
 from .stand_in_notes import STAND_INS
 from .step_notes import AT_MOST, LEFT_BEHIND, MORE_ELSEWHERE, OF_STEPS, WAITS
@@ -376,6 +376,8 @@ def question(traced: TracedQuestion) -> Question:
         ended = (ONE_TRIED if is_one else UNSUGGESTED)["batch" if traced.kind == "batch" else "value"]
         unreached = ONE_UNREACHED if is_one else UNREACHED
         why = msgspec.structs.replace(why, hint=ended if "end" in traced.params else unreached)
+    elif "alone" in traced.params:
+        why = msgspec.structs.replace(why, hint=PATH_ALONE)
     return Question(
         name=traced.name,
         kind=traced.kind,

@@ -10,7 +10,7 @@ from .. import own_faults
 from ..eager.tensors import Tensors
 from ..patches.data.loaders import Loaders
 from ..patches.processes.handed import Handed
-from ..step.deadline import Clock, Deadline, limited
+from ..step.deadline import GIVEN_UP, Clock, Deadline, limited
 from ..step.model_inputs import ModelInputs
 from . import built_in, stages, what_ifs
 from .beyond import draws, following, late_imports
@@ -31,7 +31,7 @@ from .questions.answers import blamed
 from .questions.numbers import ASSUMED
 from .questions.settings import SettingsFiles
 from .questions.taken_apart import takes_one
-from .questions.wording import OF_DATA
+from .questions.wording import OF_DATA, given_up_at
 from .sites import Sites
 from .syntax import parsed
 from .traces import prepare, traced
@@ -193,11 +193,19 @@ def _with_paths(result: dict[str, Any]) -> dict[str, Any]:
     for name in ("is_idle", "looked_for", "is_for_want"):
         result.pop(name, None)
     paths, asked = result.pop("paths", [])[:MOST_PATHS], result["questions"]
+    given_up = [note["params"] for note in result["notes"] if note["code"] == GIVEN_UP]
+    result["notes"] = [note for note in result["notes"] if note["code"] != GIVEN_UP]
     is_near = any(one["suggestion"] for one in paths)
     is_open = any(one["suggestion"] is None or (is_near and one["params"].get("source") == ASSUMED) for one in asked)
     if result["status"] == "needs_input" and paths and is_open:
         others = [one for one in asked if one["why"] != "file_missing" or one["name"]]
         result["questions"] = [*paths, *others]
+        if not others:  # nothing else can be said in its place
+            result["questions"] = [{**one, "params": {**one["params"], "alone": "yes"}} for one in paths]
+    asked = result["questions"]
+    if result["status"] == "needs_input" and given_up and all(one["suggestion"] is None for one in asked):
+        # Files alone lead no further: with them the same code runs before the first step.
+        result["questions"] = [given_up_at(**given_up[0]), *asked]
     return result
 
 

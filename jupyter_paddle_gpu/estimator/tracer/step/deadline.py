@@ -14,12 +14,22 @@ from types import FrameType
 from typing import Any
 
 from .. import call_stack
+from ..session import Session
 
 SHARE = 0.85
 """Part of the time that is given after which the program is stopped: the rest is for the answer."""
 WAITS = 0.03
 """Part of a time on the clock below which, in the processor's time, a program waits for something: on a machine that is
 busy with other work one that computes has more of it."""
+
+
+GIVEN_UP = "given_up"
+"""The code of a note: where a program was that lacks something, when its step was no longer looked for."""
+
+
+def given_up(session: Session) -> None:
+    """Remember the place; where nothing that is asked for leads on, it is what is told."""
+    session.note(GIVEN_UP, **call_stack.told())
 
 
 class TimeUp(BaseException):

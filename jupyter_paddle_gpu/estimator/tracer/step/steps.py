@@ -20,7 +20,7 @@ from ..patience import Patience, Waiting
 from . import periods
 from .beyond import Beyond
 from .changes import Changes, parameters, plain
-from .deadline import Deadline
+from .deadline import Deadline, given_up
 from .garbage import Garbage
 from .gradients import Gradients
 from .kept import Kept
@@ -370,11 +370,11 @@ class StepWatch:
             self.runtime.note("trainings_cut")
             raise StepSeen
         if self._gives_up is not None and self.window is None and not self._ends and self._gives_up.is_over(now):
+            given_up(self.runtime)
             raise StepSeen
         is_open = self.window is None or self.rest.is_awaited
-        if is_open or (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
-            return
-        raise StepSeen
+        if not is_open and not (self.leaves_epoch and self.updates < self._enough and self._is_in_time()):
+            raise StepSeen
 
     def _is_in_time(self) -> bool:
         if self._evaluation is not None and not self._evaluation.is_over(self.runtime.ledger.now):

@@ -78,6 +78,12 @@ def out_of_time(deadline: Deadline, cell: int) -> dict[str, Any]:
     return {"name": deadline.waits_for(), **found}
 
 
+def given_up_at(cell: int = 1, line: int = 1) -> dict[str, Any]:
+    """The same where a program that lacks data ran for too long before its first step."""
+    place = {"cell": cell - 1, "line": line}
+    return {"name": "", "kind": "value", "why": "time_up", "params": {}, **place, "suggestion": None}
+
+
 def holders(loader: str, cells: Iterable[str]) -> list[str]:
     """Names that hold the parts of one batch once the notebook's own loop over a loader has run: `x` and `y` of
     `for step, (x, y) in enumerate(loader()):`."""

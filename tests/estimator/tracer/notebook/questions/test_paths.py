@@ -82,7 +82,7 @@ def traced(run_code, folder):
 @pytest.mark.paddle
 def test_the_place_is_asked_for(traced):
     assert traced["open"]["status"] == "needs_input"
-    assert traced["open"]["paths"] == [["mine_npy", {"path": "/absent/rows/mine.npy"}, None]]
+    assert traced["open"]["paths"] == [["mine_npy", {"path": "/absent/rows/mine.npy", "alone": "yes"}, None]]
 
 
 @pytest.mark.parametrize("form", FORMS)
