@@ -147,7 +147,7 @@ def _last(runtime: Tensors, loader: Any, rest: int) -> Iterator[Any]:
 
 def _short(behind: Rest, loader: Any, size: int) -> int:
     """Samples of the last batch, where it has fewer than the others; else 0. Code that may not take it gets it."""
-    if behind.keep is None or not size or getattr(loader, "drop_last", False):
+    if behind.keep is None or not size or passes.drops_last(loader):
         return 0
     try:
         total = len(loader.dataset)

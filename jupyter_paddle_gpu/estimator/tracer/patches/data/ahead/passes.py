@@ -137,4 +137,9 @@ def _divided(loader: Any, size: int) -> tuple[int, int]:
     if not size:
         return EPOCH, 0
     full, rest = divmod(len(loader.dataset), size)
-    return full, 0 if getattr(loader, "drop_last", False) else rest
+    return full, 0 if drops_last(loader) else rest
+
+
+def drops_last(loader: Any) -> bool:
+    """Whether a last batch of fewer samples is left out: a sampler that was handed to a loader says it in its place."""
+    return any(getattr(one, "drop_last", False) for one in (getattr(loader, "batch_sampler", None), loader))
