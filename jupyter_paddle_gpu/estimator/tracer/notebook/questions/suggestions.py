@@ -279,6 +279,10 @@ def _completed(
             choices.append([*table, *labels] if number else given)
             continue
         dtype, shape = part
+        if not number and part == ("int64", (size,)) and found.models.first and not found.models.takes_ids:
+            # A row of an array that is not here looks like a number to the code that puts rows into a batch.
+            choices.append([*given, ("int64", (size,))])
+            continue
         as_long = {(dtype, tuple(length if side is None else side for side in shape)): where
                    for where, length in reversed(list(lengths_of(found)))}  # fmt: skip
         known = [(dtype, one) for _, one in given if _matches(one, shape)]

@@ -117,11 +117,11 @@ def _suggested(
         result["ends"] = SURE_STOP if stops_by_types(last, {**known, **answers}) else last["status"]
         question["params"]["source"] = source
         waiting = [] if last["status"] != "needs_input" else last["questions"]
+    asked = _without_sides(asked, answers, last, runs, goes_on)
     if asked:
         open_still = [one for one in waiting if one["name"] not in {known["name"] for known in asked}]
         result["questions"] = [*asked, *open_still]
-    if goes_on():
-        _agree(asked, answers, last, runs)
+    _agree(asked, answers, last, runs, goes_on)
     return result
 
 
@@ -144,7 +144,29 @@ class _Runs:
         return found
 
 
-def _agree(asked: list[Result], answers: dict[str, Any], held: Result | None, runs: _Runs) -> None:
+_SIDE = re.compile(r"(\w+)_shape_\w+")
+
+
+def _without_sides(
+    asked: list[Result], answers: dict[str, Any], held: Result | None, runs: _Runs, goes_on: Callable[[], bool]
+) -> list[Result]:
+    """The questions without those for a side of a tensor that is described as a whole (`x_shape_1` beside `x`), which
+    take nothing then; their answers go with them."""
+    whole = {one["name"] for one in asked if one["kind"] == "batch" and one["suggestion"] is not None}
+    sides = {one["name"] for one in asked if (of := _SIDE.fullmatch(one["name"])) is not None and of[1] in whole}
+    others = {name: one for name, one in answers.items() if name not in sides}
+    if held is None or held["status"] == "needs_input" or not sides or not goes_on():
+        return asked
+    if runs.with_answers(others)["status"] != held["status"]:
+        return asked
+    for name in sides:
+        del answers[name]
+    return [one for one in asked if one["name"] not in sides]
+
+
+def _agree(
+    asked: list[Result], answers: dict[str, Any], held: Result | None, runs: _Runs, goes_on: Callable[[], bool]
+) -> None:
     """Suggest the sizes with which no later part of the program refuses those that were made up.
 
     Args:
@@ -152,7 +174,7 @@ def _agree(asked: list[Result], answers: dict[str, Any], held: Result | None, ru
     """
     made_up = frozenset(one["name"] for one in asked if one["params"].get("source") in {ASSUMED, LAYER})
     changed = None if held is None else agreeing(held, answers, made_up)
-    if held is None or changed is None:
+    if held is None or changed is None or not goes_on():
         return
     found = runs.with_answers(changed)
     if found["status"] == "ok" and _place_of(found.get("stop")) > _place_of(held["stop"]):

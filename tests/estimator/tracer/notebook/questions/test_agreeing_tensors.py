@@ -71,6 +71,45 @@ for x, y in paddle.io.DataLoader(Speech(), batch_size=64):
     loss = F.cross_entropy(net(x), y)
     loss.backward(); opt.step(); opt.clear_grad()
 """
+CAPTIONS = """
+import json
+caps = json.load(open('captions.json'))
+feats = np.load('feats.npy')
+class Captions(paddle.io.Dataset):
+    def __len__(self):
+        return len(caps)
+    def __getitem__(self, i):
+        return feats[caps[i]['image']], [1] + [int(w) for w in caps[i]['text'].split()] + [2]
+def collate(batch):
+    ids = np.zeros([len(batch), max(len(c) for _, c in batch)], 'int64')
+    for k, (_, c) in enumerate(batch):
+        ids[k, :len(c)] = c
+    return paddle.to_tensor(np.stack([f for f, _ in batch])), paddle.to_tensor(ids)
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.f, self.e = nn.Linear(256, 64), nn.Embedding(500, 64)
+        self.r, self.o = nn.LSTM(64, 64), nn.Linear(64, 500)
+    def forward(self, f, ids):
+        h, _ = self.r(paddle.concat([self.f(f).unsqueeze(1), self.e(ids[:, :-1])], 1))
+        return self.o(h)
+net = Net()
+opt = paddle.optimizer.Adam(parameters=net.parameters())
+for f, ids in paddle.io.DataLoader(Captions(), batch_size=32, collate_fn=collate):
+    loss = F.cross_entropy(net(f, ids), ids)
+    loss.backward(); opt.step(); opt.clear_grad()
+"""
+TABLE = """
+import pandas as pd
+table = pd.read_csv('houses.csv')
+x = paddle.to_tensor(table.iloc[:, :-1].values, dtype='float32')
+y = paddle.to_tensor(table.iloc[:, -1:].values, dtype='float32')
+net = nn.Linear(x.shape[1], 1)
+opt = paddle.optimizer.SGD(parameters=net.parameters())
+for epoch in range(10):
+    loss = F.mse_loss(net(x), y)
+    loss.backward(); opt.step(); opt.clear_grad()
+"""
 DIGITS = """
 rows = [line.split() for line in open('digits/train.txt')]
 class Digits(paddle.io.Dataset):
@@ -98,8 +137,10 @@ def traced(run_child):
     answers = {"obs_dim": 8, "act_dim": 4, "s2": "float32[128,8]"}
     answered = {"feats_shape_1": 1433, "len_classes": 7, "x": "float32[2708,1433]"}
     sources = {"stored": STORED, "answered": STORED, "graph": GRAPH, "whole": GRAPH, "sound": SOUND, "digits": DIGITS}
+    sources |= {"captions": CAPTIONS, "table": TABLE, "described": TABLE}
     printed = {"shapes": [[8, 32], [8, 20, 32], [1, 8, 32]], "numbers": {}}
     asked = {"answered": {"answers": answers}, "whole": {"answers": answered}, "digits": {"printed": printed}}
+    asked |= {"described": {"answers": {"x": "float32[1000,256]", "y": "float32[1000,1]"}}}
     return run_child("trace", {name: HEAD + source for name, source in sources.items()}, asked)
 
 
@@ -139,3 +180,14 @@ def test_outputs_of_other_cells_are_no_batch(traced):
     (question,) = traced["digits"]["questions"]
     assert question["suggestion"].startswith("int64[8,12] int64[8")
     assert not question["candidates"][0][0].endswith("[8,20,32]")
+
+
+def test_rows_beside_a_text_are_what_the_first_layer_takes(traced):
+    """They look like numbers to the code that puts them into a batch; texts of one word were suggested."""
+    assert _asked(traced["captions"]) == {"loader": "float32[32,256] int64[32,128]"}
+
+
+def test_a_side_of_what_is_described_is_not_asked_for(traced):
+    """A model is as wide as the tensor that stands in an answer says."""
+    assert _asked(traced["table"]) == {"x": "float32[1000,256]", "y": "float32[1000,1]"}
+    assert (traced["described"]["status"], "answers_untaken_alone" in traced["described"]["notes"]) == ("ok", False)
