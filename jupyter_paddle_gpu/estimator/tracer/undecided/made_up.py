@@ -213,6 +213,24 @@ def _cropped(index: tuple[Any, ...]) -> Any | None:
     return np.zeros(sizes, np.float32) if stops.count(None) == 1 and stops[1] is not None else None
 
 
+_OF_SOUND = re.compile(
+    r"(?i)\b(librosa|soundfile|torchaudio|paddleaudio|paddlespeech|pydub|wavfile|audioread)\b|paddle\.audio|\.wav\b|"
+    r"mel_?spectrogram|\bmfcc|\bfbank|n_mels\b"
+)
+_CLIP = 1_000
+"""Numbers from which on a row of such a program is a clip, and no text."""
+
+
+def is_of_sound(text: str) -> bool:
+    """Whether a program reads sound."""
+    return _OF_SOUND.search(text) is not None
+
+
+def is_clip(shape: tuple[int | None, ...], code: str) -> bool:
+    """Whether an array of numbers of which nobody knows the type is of clips: those are no whole ones."""
+    return len(shape) > 1 and (shape[-1] or 0) >= _CLIP and is_of_sound(code)
+
+
 _STORES = re.compile(r"\b(h5py|zarr|tables)\b")
 """Libraries of files that hold arrays of any number of axes."""
 

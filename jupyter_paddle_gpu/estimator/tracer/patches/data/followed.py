@@ -21,6 +21,7 @@ from paddle.io.dataloader.collate import default_collate_fn
 from ... import own_faults
 from ...eager.tensors import Tensors
 from ...session import Session
+from ...undecided import made_up
 from ...undecided.absent_data import AbsentData, Unseen
 from ...undecided.unknowns import unknown
 from ...undecided.unseen_data import UnseenData
@@ -155,11 +156,30 @@ def _alike(runtime: Tensors, make: Callable[[], Any], name: str) -> Any | Partia
             other = _with_labels(_made_in(runtime, pair[0].otherwise(), make))
             if other is not None and list(parts(other)) != alike[0]:
                 runtime.of(AbsentData).guessed.add(name)
+                return _with_clips(found[0], other, runtime.of(AbsentData).code)
             return found[0]
         if alike[0] == alike[1] and runtime.of(Variants).failures == failures:
             return _partial(*found)  # more data would tell no more of it
         partial = partial or _partial(*found)
     return partial
+
+
+def _with_clips(batch: Any, other: Any, code: str) -> Any:
+    """A batch whose clips of sound are no whole numbers where nobody knows their type.
+
+    Args:
+        other: the same with numbers of another type for those of which nobody knows anything.
+    """
+    if isinstance(batch, dict) and isinstance(other, dict) and list(batch) == list(other):
+        return {name: _with_clips(one, other[name], code) for name, one in batch.items()}
+    if isinstance(batch, (list, tuple)) and isinstance(other, (list, tuple)) and len(batch) == len(other):
+        return type(batch)(_with_clips(*pair, code) for pair in zip(batch, other, strict=True))
+    kinds = (Made, np.ndarray)
+    if not (isinstance(batch, kinds) and isinstance(other, kinds) and made_up.is_clip(tuple(batch.shape), code)):
+        return batch
+    if str(batch.dtype) == str(other.dtype):
+        return batch
+    return batch.astype(np.float32) if isinstance(batch, np.ndarray) else Made(batch.shape, "float32", None)
 
 
 def _partial(one: Any, other: Any) -> Partial | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ....undecided.made_up import is_of_sound
 from ..hints import MINIMAL, NAMED, Hints, Shape
 from ..models import input_width
 from ..numbers import ASSUMED, CELLS, LAYER, LENGTH, PRINTED, SIDE, fields
 from .constants import cuts, windows
-from .sounds import is_of_sound, sounds
+from .sounds import sounds
 from .specified import Sourced, specified, summarised
 
 

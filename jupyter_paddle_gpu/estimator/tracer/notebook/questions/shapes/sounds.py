@@ -7,16 +7,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ....undecided.made_up import is_of_sound
 from ..hints import Hints
 from ..models import input_width
 from ..numbers import ASSUMED, CELLS, LENGTH
 from .constants import all_numbers
 from .specified import Sourced
 
-_OF_SOUND = re.compile(
-    r"(?i)\b(librosa|soundfile|torchaudio|paddleaudio|paddlespeech|pydub|wavfile|audioread)\b|paddle\.audio|\.wav\b|"
-    r"mel_?spectrogram|\bmfcc|\bfbank|n_mels\b"
-)
 _RATE = re.compile(r"(?i)^(target_?|audio_?)?(sample_?rate|sampling_?rate|samplerate|sr|fs|rate)$")
 _SECONDS = re.compile(r"(?i)^(?!.*min)(\w+_)?(seconds?|secs?|duration|dur|clip_?len(gth)?|audio_?len(gth)?)$")
 _SAMPLES = re.compile(r"(?i)^(num|n|max|target|fixed)_?(audio_?|wav_?)?(samples|points)$")
@@ -36,11 +33,6 @@ class _Sizes(NamedTuple):
     high: list[int]
     long: int
     clip: int
-
-
-def is_of_sound(text: str) -> bool:
-    """Whether a program reads sound."""
-    return _OF_SOUND.search(text) is not None
 
 
 def sounds(size: int, layer: Any, found: Hints) -> Iterator[Sourced]:
