@@ -284,10 +284,8 @@ class Rule:
     """Results that nobody wants are not allocated, though the program builder shows them."""
     refused: str = ""
     """What Paddle says where the first result is not wanted: it refuses the step."""
-    refused_any: bool = False
-    """The same counts for each result."""
-    refused_empty: str = ""
-    """What it says where besides the first operand has no element."""
+    refused_any: bool = False  # the same of each result
+    refused_empty: str = ""  # the same, where the first operand has no element besides
 
     # Operands
     strides: Strides = Strides.LAID_OUT
