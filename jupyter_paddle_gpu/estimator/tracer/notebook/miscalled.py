@@ -20,8 +20,8 @@ from .. import call_stack
 from ..patches.absent_modules import AbsentModules
 from ..session import current
 from ..undecided.absent_data import AbsentData
+from . import syntax
 from .certain.guards import is_of_guards
-from .syntax import parsed
 
 _MISCALLED = re.compile(r"^[\w.<>]+\(\) (missing \d+ required|got an unexpected keyword)")
 """What Python says of a call with an argument too few, or with one that there is not."""
@@ -96,8 +96,8 @@ def is_of_constants(problem: BaseException) -> bool:
     if not isinstance(problem, (TypeError, ValueError, AssertionError)) or not frames or not is_of_numbers:
         return False
     frame, line = frames[-1]
-    tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    own = syntax.nodes("".join(linecache.getlines(frame.f_code.co_filename)))
+    calls = (node for node in own if isinstance(node, ast.Call))
     here = [one for one in calls if one.lineno <= line <= (one.end_lineno or one.lineno)]
     given = [part for one in here for part in (*one.args, *(word.value for word in one.keywords))]
     parts = [node for one in given for node in ast.walk(one) if isinstance(node, ast.expr)]
@@ -125,8 +125,8 @@ def _stands_in_code(problem: BaseException, caller: FrameType) -> bool:
 def _constants(frame: FrameType) -> set[tuple[type, Any]]:
     """The constants of the program's code, and what the function of a frame takes where nothing is given."""
     session = current()
-    nodes = ast.walk(parsed(session.of(AbsentData).code if session is not None else ""))
-    found = {_kind(node.value) for node in nodes if isinstance(node, ast.Constant)}
+    own = syntax.nodes(session.of(AbsentData).code if session is not None else "")
+    found = {_kind(node.value) for node in own if isinstance(node, ast.Constant)}
     return found | {_kind(value) for value in _defaults(frame)}
 
 
@@ -134,8 +134,8 @@ def _is_quoted(problem: BaseException, refusing: FrameType) -> bool:
     """Whether Paddle names a word that its function was given, and that is a constant of the program's code."""
     session, said = current(), set(_WORD.findall(str(problem)))
     given = {value for value in refusing.f_locals.values() if isinstance(value, str) and value in said}
-    nodes = ast.walk(parsed(session.of(AbsentData).code if session is not None else ""))
-    given &= {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    own = syntax.nodes(session.of(AbsentData).code if session is not None else "")
+    given &= {node.value for node in own if isinstance(node, ast.Constant) and isinstance(node.value, str)}
     return bool(given - {row.default for row in _parameters(refusing) if isinstance(row.default, str)})
 
 
@@ -188,7 +188,7 @@ def _frames(problem: BaseException) -> list[tuple[FrameType, int]]:
 def _is_starred(at: tuple[FrameType, int]) -> bool:
     """Whether a call that runs is given the items of something."""
     frame, line = at
-    tree = parsed("".join(linecache.getlines(frame.f_code.co_filename)))
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    own = syntax.nodes("".join(linecache.getlines(frame.f_code.co_filename)))
+    calls = (node for node in own if isinstance(node, ast.Call))
     here = (one for one in calls if one.lineno <= line <= (one.end_lineno or one.lineno))
     return any(isinstance(part, ast.Starred) for one in here for part in one.args)

@@ -12,7 +12,7 @@ from types import FrameType, ModuleType, TracebackType
 
 from .. import call_stack
 from ..patches.absent_modules import is_gone
-from .syntax import parsed
+from .syntax import statements_at
 
 _LIBRARIES = ("numpy", "paddle", "pandas", "scipy")
 _OF_THESE = rf"({'|'.join(_LIBRARIES)})\b"
@@ -35,11 +35,10 @@ def is_removed(problem: BaseException) -> bool:
 def named_in(problem: BaseException) -> AttributeError | None:
     """The error that the statement which data kept from running raises with data as well, for such a name in it."""
     step = _own(problem.__traceback__)
-    here = [] if step is None else [
-        node for node in ast.walk(parsed("".join(linecache.getlines(step.tb_frame.f_code.co_filename))))
-        if isinstance(node, ast.stmt) and node.lineno <= step.tb_lineno <= (node.end_lineno or node.lineno)
-    ]  # fmt: skip
-    if step is None or not here:
+    if step is None:
+        return None
+    here = statements_at("".join(linecache.getlines(step.tb_frame.f_code.co_filename)), step.tb_lineno)
+    if not here:
         return None
     statement = max(here, key=lambda node: (node.lineno, node.col_offset))
     found = _missing(statement, step.tb_frame)

@@ -66,6 +66,8 @@ def _side_of(value: Any, data: Any) -> str:
     while value.__dict__["_label"] == COMPUTED and value.__dict__["_of"] is not None:
         value = value.__dict__["_of"]
     label, shape = value.__dict__["_label"], value.__dict__["_of"]
+    if label == "shape" and shape is not None and (name := data.name_of(shape)):
+        return f"{name}.shape"  # of which side is not known any more
     if shape is None or shape.__dict__["_label"] != "shape" or not (label.isdecimal() or label == "last"):
         return ""
     name = data.name_of(shape)

@@ -26,6 +26,7 @@ from ...undecided import chosen, settings, variants
 from ...undecided.absent_data import Unseen
 from ...undecided.needs import CHOSEN, BatchNeeded, NeededError
 from ...undecided.unseen_data import UnseenData
+from .. import syntax
 from ..certain.closed import is_closed
 from ..miscalled import is_of_program, is_undeclared
 from ..outside.looked_for import absent_path, tree_of
@@ -155,7 +156,7 @@ def _is_of_model(problem: BaseException) -> bool:
     return any(
         isinstance(node, (ast.For, ast.While)) and node.lineno <= step.tb_lineno <= (node.end_lineno or 0)
         and any(getattr(part, "attr", "") in STEPS for part in ast.walk(node))
-        for node in ast.walk(tree)
+        for node in syntax.walk(tree)
     )  # fmt: skip
 
 
@@ -194,14 +195,14 @@ def _loaded_at(tree: ast.Module, line: int) -> frozenset[str]:
     return frozenset(node.id for node in _innermost(tree, line) if isinstance(node, ast.Name))
 
 
-def nodes_of(frame: Any) -> Iterator[ast.AST]:
+def nodes_of(frame: Any) -> Iterable[ast.AST]:
     """All of the code of the file in which a frame runs."""
-    return ast.walk(tree_of(frame))
+    return syntax.walk(tree_of(frame))
 
 
 def _innermost(tree: ast.Module, line: int) -> Iterable[ast.AST]:
     """The nodes of the innermost statement at a line; of a compound one those of its head."""
-    here = [node for node in ast.walk(tree) if isinstance(node, ast.stmt)
+    here = [node for node in syntax.walk(tree) if isinstance(node, ast.stmt)
             and node.lineno <= line <= (node.end_lineno or line)]  # fmt: skip
     if not here:
         return ()

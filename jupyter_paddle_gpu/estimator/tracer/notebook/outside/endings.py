@@ -15,7 +15,7 @@ from types import FrameType, SimpleNamespace, TracebackType
 from typing import NamedTuple
 
 from ...patches.processes.command_lines import Parsers, destination
-from ..syntax import nodes
+from ..syntax import nodes, statements_at
 from .answers import PLACE, WORDS, is_environment, variable
 
 _MOST_PLACES = 9
@@ -73,8 +73,7 @@ def conditions(problem: BaseException) -> Iterator[Ended]:
         source = "".join(linecache.getlines(frame.f_code.co_filename))
         if not source:  # `exit()` is Python's own
             continue
-        around = [one for one in nodes(source) if getattr(one, "lineno", line + 1) <= line <= _end(one)]
-        here = [one for one in around if isinstance(one, ast.stmt)]
+        here = statements_at(source, line)
         ends = max(here, key=lambda one: (one.lineno, one.col_offset), default=None)
         if isinstance(ends, ast.Assert):
             yield Ended(ends.test, False, frame, source)

@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import NamedTuple
 
 from ...patches.processes.command_lines import Parsers, destination
-from ..syntax import nodes
+from ..syntax import nodes, statements_at
 from .answers import PLACE, WORDS, environment_names
 from .endings import Lack
 from .looked_for import is_own
@@ -40,8 +40,7 @@ def environment_of(problem: BaseException, source: str, line: int) -> list[str]:
 
 def statement(source: str, line: int) -> str:
     """The innermost statement at a line, or all that stand on it side by side: `import os; B = os.environ["B"]`."""
-    statements = [node for node in nodes(source) if isinstance(node, ast.stmt)]
-    here = [node for node in statements if node.lineno <= line <= (node.end_lineno or line)]
+    here = statements_at(source, line)
     innermost = [node for node in here if node.lineno == max(one.lineno for one in here)]
     inside = {id(part) for node in innermost for part in ast.walk(node) if part is not node}
     return "\n".join(ast.unparse(node) for node in innermost if id(node) not in inside)
@@ -128,7 +127,7 @@ def _readers(problem: BaseException) -> Iterator[str]:
 def places_of(problem: BaseException, parsers: Parsers) -> list[str]:
     """The arguments that a script reads by their places in `sys.argv`, or in what getopt and optparse leave, and that
     were not given: `argv_1` is the first."""
-    for frame, number in _back(problem):
+    for frame, number in _back(problem) if isinstance(problem, (IndexError, ValueError)) else ():
         rest = parsers.rest
         names = {**frame.f_globals, **frame.f_locals} if rest is not None else {}
         left = {name for name, value in names.items() if value is rest and value is not None}

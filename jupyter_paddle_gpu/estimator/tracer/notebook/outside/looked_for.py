@@ -17,6 +17,7 @@ from typing import Any
 from ... import call_stack
 from ...patches.data.own_datasets import names_absent_path
 from ...undecided.needs import NeededError
+from .. import syntax
 from ..sites import name_of
 from ..syntax import parsed
 
@@ -91,7 +92,7 @@ def _is_of_exit(step: TracebackType) -> bool:
 @lru_cache(maxsize=1024)
 def _readers(tree: ast.Module) -> tuple[ast.Call, ...]:
     """The calls of a file that have OpenCV read a picture, or SQLite open a data base."""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    calls = [node for node in syntax.walk(tree) if isinstance(node, ast.Call)]
     return tuple(one for one in calls if name_of(one.func) in {"imread", "connect"} and one.args)
 
 
@@ -103,7 +104,7 @@ def _tests(tree: ast.Module, line: int, *, is_own: bool) -> tuple[ast.Call, ...]
         is_own: whether it is the program's own; of a library an `else` says rather what else could have been given.
     """
     found: list[ast.Call] = []
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         tests = isinstance(node, ast.Assert) and node.lineno <= line <= (node.end_lineno or 0)
         if isinstance(node, ast.If):
             tests = any(_raises(one, line) for one in (*node.body, *(node.orelse if is_own else ())))
@@ -116,7 +117,9 @@ def _tests(tree: ast.Module, line: int, *, is_own: bool) -> tuple[ast.Call, ...]
 
 def _bound_once(tree: ast.Module, names: set[str]) -> Iterator[ast.expr]:
     """What names are bound to that are bound in one place: `is_there = os.path.exists(path)`."""
-    bound = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    bound = [
+        node for node in syntax.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    ]
     for name in names:
         own = [one.value for one in bound if getattr(one.targets[0], "id", "") == name]
         yield from own if len(own) == 1 else ()

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...patches.folders import LookedFor
 from ...session import Session
+from .. import syntax
 from .endings import conditions
 from .looked_for import is_own, tree_of
 
@@ -96,7 +97,7 @@ def is_for_want(problem: BaseException) -> bool:
     if isinstance(problem, (TypeError, AttributeError)) and "NoneType" in str(problem):
         return True
     frame, line = steps[-1]
-    if isinstance(problem, SystemExit) and any(_passes_on(one, line) for one in ast.walk(tree_of(frame))):
+    if isinstance(problem, SystemExit) and any(_passes_on(one, line) for one in syntax.walk(tree_of(frame))):
         return True
     for ended in islice(conditions(problem), 1):
         names = {**ended.frame.f_globals, **ended.frame.f_locals}

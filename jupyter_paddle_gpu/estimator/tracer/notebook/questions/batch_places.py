@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .. import syntax
 from .batch_words import COUNTING, DIVIDING, alone, evaluates, keyword, speaks_of_batch, words
 from .leading_sizes import called_by, divisors, left_out, sizes_of_batches, whole_defaults
 from .settings import digest_of, numbers_in
@@ -182,7 +183,7 @@ def _parsed(source: str) -> ast.Module | None:
 
 def _parameters(tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
     """What the functions, the methods and the classes of a source are called with, by place."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, ast.ClassDef):
             yield (
                 node.name,
@@ -274,7 +275,7 @@ def _given(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
     """What a script is given in `sys.argv` or in a list that starts it (`["python", "train.py", …]`): `--batch-size 8`,
     `--batch-size=8`, `-o TrainReader.batch_size=8`."""
     arguments: set[ast.AST] = set()
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         given: list[ast.expr] = []
         match node:
             case ast.Assign(targets=[ast.Attribute(attr="argv")], value=ast.List(elts=[_, *given]) as value):
@@ -298,7 +299,7 @@ def _text(node: ast.expr) -> str:
 
 def _lines_of_a_shell(tree: ast.Module) -> Iterator[tuple[int, int, int]]:
     """Line and bytes of texts that start a script: `os.system("python train.py --batch-size 8")`, `f"python …"`."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.lineno == node.end_lineno:
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             if any(".py " in _text(part) for part in parts):
@@ -307,8 +308,8 @@ def _lines_of_a_shell(tree: ast.Module) -> Iterator[tuple[int, int, int]]:
 
 def _numbers(tree: ast.Module, parameters: dict[str, list[str]]) -> Iterator[tuple[str, str, ast.expr]]:
     """How, under which name, and which expression."""
-    in_classes = {id(part) for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
-    for node in ast.walk(tree):
+    in_classes = {id(part) for node in syntax.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
+    for node in syntax.walk(tree):
         how = "field" if id(node) in in_classes else "name"
         match node:
             case ast.Assign(targets=[target], value=value):

@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
+from .. import syntax
+
 DIVIDES, REMAINS = "//", "%"
 """What numbers are called that divide samples into batches, or anything else."""
 SIZES_LAYERS = "// of a layer"
@@ -105,7 +107,7 @@ def speaks_of_batch(name: str) -> bool:
 def words(tree: ast.Module, lines: list[bytes], size: int) -> Iterator[Word]:
     """All such numbers that are of this size."""
     flags = dict(_flags(tree))
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         match node:
             case ast.Call(args=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
                 for key, value in itertools.pairwise(parts):
@@ -129,19 +131,19 @@ def alone(tree: ast.Module, lines: list[bytes], size: int) -> Iterator[Word]:
     """Every number of this size that no layer is made with: who has but one of them has the batch's."""
     made = {
         id(part)
-        for node in ast.walk(tree)
+        for node in syntax.walk(tree)
         if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", ""))[:1].isupper()
         and isinstance(node.func, ast.Attribute)
         for part in ast.walk(node)
     }  # fmt: skip
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, ast.Constant) and id(node) not in made:
             yield from _number("", node, lines, size)
 
 
 def _flags(tree: ast.Module) -> Iterator[tuple[str, str]]:
     """How a parser's option for it may be given (`-b`, `--batch`), with the name that tells."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "add_argument":
             names = list(filter(None, map(_text, node.args)))
             told = next(filter(speaks_of_batch, names), "")

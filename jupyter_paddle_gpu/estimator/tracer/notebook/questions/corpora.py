@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...undecided.needs import Need
+from .. import syntax
 
 PUBLISHED = "published"
 
@@ -114,7 +115,7 @@ def published(need: Need, text: str) -> Iterator[tuple[int, bool]]:
 def takes_characters(tree: ast.Module) -> bool:
     """Whether a text is taken apart into characters by a function that can do it in several ways:
     `tokenize(lines, "char")`."""
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    calls = (node for node in syntax.walk(tree) if isinstance(node, ast.Call))
     given = (one for call in calls for one in (*call.args, *(word.value for word in call.keywords)))
     return any(isinstance(one, ast.Constant) and one.value in _CHARACTERS for one in given)
 
@@ -129,7 +130,7 @@ _OF_TEXT = frozenset(("lower", "upper", "strip", "replace", "read_text"))
 def counts_characters(tree: ast.Module) -> bool:
     """Whether cells sort out the characters of a text that they read: `set(open(path).read())`, `{c for line in lines
     for c in line}`, `for c in text: ids.setdefault(c, len(ids))`."""
-    every = list(ast.walk(tree))
+    every = list(syntax.walk(tree))
     texts: set[str] = set()
     for node in every:
         match node:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from .. import syntax
 from ..syntax import nodes, parsed
 from .corpora import counts_characters, takes_characters
 from .models import Models
@@ -161,7 +162,7 @@ def hints(
 def _without_unnamed(text: str) -> str:
     """The text without the functions that nothing in it names: a size that only one of them knows is none."""
     tree = parsed(text)
-    names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+    names = {one.id for one in syntax.walk(tree) if isinstance(one, ast.Name)}
     lines = text.splitlines()
     for part in tree.body:
         if isinstance(part, ast.FunctionDef) and part.name not in names and not part.decorator_list:
@@ -221,7 +222,7 @@ def _configured(configurations: Iterable[str]) -> dict[str, int]:
 def constants(tree: ast.Module) -> dict[str, int]:
     """Numbers that names are bound to anywhere in the cells, also within functions."""
     found: dict[str, int] = {}
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if not isinstance(node, ast.Assign):
             continue
         target, value = node.targets[0], node.value
@@ -250,7 +251,7 @@ def _defaults(sources: Iterable[str]) -> dict[str, int]:
 
 def _given(tree: ast.Module, known: dict[str, int]) -> Iterator[tuple[str, int]]:
     """Numbers that calls in the cells give by name: `Novel(batch_size=1024, num_steps=32)`, `max_len=longest - 2`."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         match node:
             case ast.keyword(arg=str() as name, value=ast.Constant(value=int() as number)) if number is not True:
                 yield name, number
@@ -263,7 +264,7 @@ def _given(tree: ast.Module, known: dict[str, int]) -> Iterator[tuple[str, int]]
 
 def _padded(tree: ast.Module, known: dict[str, int]) -> Iterator[int]:
     """How long lists are made by what is put behind them: `ids + [0] * (MAX - len(ids))`."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         match node:
             case ast.BinOp(
                 left=ast.List(),
@@ -288,7 +289,7 @@ def _bound_sides(namespace: dict[str, Any]) -> Iterator[tuple[int, int]]:
 def _width_first(tree: ast.Module) -> Iterator[tuple[int, int]]:
     """Heights and widths of `cv2.resize(picture, (width, height))` and of Pillow's `picture.resize((width, height))`:
     both give the width first."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=of, attr="resize"), args=args, keywords=words):
                 is_opencv = isinstance(of, ast.Name) and of.id == "cv2"

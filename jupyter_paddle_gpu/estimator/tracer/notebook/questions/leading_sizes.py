@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from .. import syntax
 from .batch_words import DIVIDES, REMAINS, SIZES_LAYERS
 
 SHAPED = frozenset(
@@ -23,8 +24,8 @@ _UPDATES = frozenset(("backward", "step", "minimize", "train_batch"))
 
 def sizes_of_batches(tree: ast.Module) -> Iterator[ast.expr]:
     """All of a source. How often a loop goes round is a batch's size only where it gathers one."""
-    rounds = {id(one) for node in ast.walk(tree) if isinstance(node, ast.For) for one in _rounds(node)}
-    for node in ast.walk(tree):
+    rounds = {id(one) for node in syntax.walk(tree) if isinstance(node, ast.For) for one in _rounds(node)}
+    for node in syntax.walk(tree):
         if isinstance(node, ast.Call):
             yield from _in_call(node, is_counted=id(node) in rounds)
         else:
@@ -78,7 +79,7 @@ _LAYER = re.compile(r"(^|\.)nn\.[A-Z]\w*$|^(Linear|Conv\dD\w*|Embedding|LSTM|GRU
 def divisors(tree: ast.Module) -> Iterator[tuple[str, ast.expr]]:
     """Into how many at a time samples may be divided (`n // 32`), or anything else; how often something may be done, be
     it that a batch is given out or a line printed (`k % 32 == 0`). Each with its operator."""
-    whole = list(ast.walk(tree))
+    whole = list(syntax.walk(tree))
     layers = (one for one in whole if isinstance(one, ast.Call) and _LAYER.search(ast.unparse(one.func)))
     within = {id(part) for one in layers for given in (*one.args, *one.keywords) for part in ast.walk(given)}
     for node in whole:
@@ -111,7 +112,7 @@ def left_out(tree: ast.Module, defaults: Mapping[str, Mapping[str, int]]) -> Ite
     Args:
         defaults: `whole_defaults`.
     """
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if not isinstance(node, ast.Call) or (known := defaults.get(called_by(node.func))) is None:
             continue
         given = [*node.args, *(word.value for word in node.keywords)]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 
 from ...undecided.needs import Need
+from .. import syntax
 from .corpora import PUBLISHED, published
 from .hints import GENERIC, NAMED, Hints
 
@@ -150,7 +151,7 @@ def _words(name: str) -> frozenset[str]:
 def _named(found: Hints) -> Iterator[tuple[str, int]]:
     """Numbers of the cells by their names: bound anywhere, and what functions are called with where nothing is said."""
     yield from found.numbers.items()
-    for node in ast.walk(found.tree):
+    for node in syntax.walk(found.tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             given = [*node.args.posonlyargs, *node.args.args][-len(node.args.defaults) :] if node.args.defaults else []
             for argument, default in (

@@ -13,9 +13,11 @@ from itertools import islice, product, zip_longest
 from typing import Any
 
 from ...undecided.needs import Need
+from .. import syntax
 from .corpora import PUBLISHED, nodes
 from .hints import Hints, Shape
 from .numbers import ASSUMED, BATCH, CELLS, LAYER, PRINTED, batch_size, columns, values
+from .shapes.boxes import boxed
 from .shapes.branches import branched, encoded, framed
 from .shapes.inputs import first_inputs, lengths_of
 from .shapes.labels import COLUMN, compared, labels_of
@@ -76,6 +78,7 @@ def _batches(need: Need, found: Hints, size: int) -> Iterator[tuple[str, list[Ar
     count = len(found.partly) or (len(handed) + 1 if handed else found.items or 2)
     yield from _of_specifications(size, found)
     yield from islice(_by_parameters(size, handed, inputs, found), MOST_PRINTED)
+    yield from islice(boxed(size, inputs, found), MOST_PRINTED)
     yield from islice(framed(size, count, found), MOST_PRINTED)
     yield from islice(encoded(size, count, found), MOST_PRINTED)
     yield from islice(_by_names(size, given, source, found), MOST_PRINTED)
@@ -174,7 +177,7 @@ _PICTURE = re.compile(r"\b(Image\.open|imread)\(")
 
 def _cut(need: Need, found: Hints, size: int) -> Iterator[Array]:
     """What is cut out of a matrix by places that the cells say: `prompts[i : i + 16, :LENGTH]`."""
-    for node in ast.walk(found.tree):
+    for node in syntax.walk(found.tree):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == need.name:
                 for part in ast.walk(value):
@@ -190,7 +193,7 @@ _OF_LOSS = re.compile(r"(?i)loss|crit|entropy|mse|l1|bce|metric|acc")
 
 def _is_input(need: Need, found: Hints) -> bool:
     """Whether a tensor is handed to a model beside others: `net(prompts, tokens)`."""
-    for node in ast.walk(found.tree):
+    for node in syntax.walk(found.tree):
         match node:
             case ast.Call(func=ast.Name(id=called), args=[_, _, *_] as given) if not _OF_LOSS.search(called):
                 if any(isinstance(one, ast.Name) and one.id == need.name for one in given):

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import paddle
 
 from ...undecided.needs import UNNAMED_LOADER
+from .. import syntax
 
 
 def items(tree: ast.Module, loader: str) -> int:
@@ -18,7 +19,7 @@ def items(tree: ast.Module, loader: str) -> int:
             return len(target.elts)
         if isinstance(target, ast.Name) and isinstance(node, ast.For):
             return _taken(node, target.id)
-    returned = [len(node.value.elts) for part in ast.walk(tree) if isinstance(part, ast.FunctionDef)
+    returned = [len(node.value.elts) for part in syntax.walk(tree) if isinstance(part, ast.FunctionDef)
                 and part.name == "__getitem__" for node in ast.walk(part)
                 if isinstance(node, ast.Return) and isinstance(node.value, (ast.Tuple, ast.List))]  # fmt: skip
     return returned[0] if returned else 0
@@ -34,12 +35,23 @@ def unpacked(tree: ast.Module, loader: str) -> tuple[str, ...]:
         for one in bound:
             if isinstance(one, ast.Tuple) and all(isinstance(part, ast.Name) for part in one.elts):
                 return tuple(part.id for part in one.elts if isinstance(part, ast.Name))
-    return ()
+    return next(_of_first_batch(tree, loader), ())
+
+
+def _of_first_batch(tree: ast.Module, loader: str) -> Iterator[tuple[str, ...]]:
+    """The same of one batch that is looked at: `pictures, labels = next(iter(loader))`."""
+    for node in syntax.walk(tree):
+        match node:
+            case ast.Assign(
+                targets=[ast.Tuple(elts=elts)], value=ast.Call(func=ast.Name(id="next"), args=[iterated])
+            ) if _is_over(iterated, loader):
+                names = tuple(one.id for one in elts if isinstance(one, ast.Name))
+                yield from [names] if len(names) == len(elts) else []
 
 
 def _loops(tree: ast.Module, loader: str) -> Iterator[tuple[ast.For | ast.comprehension, ast.expr]]:
     """The loops over a loader, each with what it binds a batch to."""
-    for node in ast.walk(tree):
+    for node in syntax.walk(tree):
         if isinstance(node, (ast.For, ast.comprehension)) and _is_over(node.iter, loader):
             target = node.target
             if "enumerate" in ast.dump(node.iter) and isinstance(target, ast.Tuple) and len(target.elts) == 2:
@@ -50,13 +62,18 @@ def _loops(tree: ast.Module, loader: str) -> Iterator[tuple[ast.For | ast.compre
 def _is_over(iterated: ast.expr, loader: str) -> bool:
     """Whether a loop goes through a loader; one without a name is made where it begins."""
     text = ast.dump(iterated)
-    return loader in text or (loader == UNNAMED_LOADER and "DataLoader" in text)
+    is_named = f"'{loader}'" in text or (len(loader) > _SHORT and loader in text)
+    return is_named or (loader == UNNAMED_LOADER and "DataLoader" in text)
+
+
+_SHORT = 2
+"""Letters of a name that may stand in any other."""
 
 
 def keys(tree: ast.Module, loader: str) -> tuple[str, ...]:
     """The names by which a loop takes things out of a batch (`batch["image"]`, `batch.image`), also in a function or a
     network that it hands the batch to, else those of a sample that the program makes (`return {"image": image}`)."""
-    functions = [one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef)]
+    functions = [one for one in syntax.walk(tree) if isinstance(one, ast.FunctionDef)]
     for node, target in _loops(tree, loader):
         if not isinstance(target, ast.Name):
             continue
@@ -166,7 +183,7 @@ def _goes_through(value: ast.expr, name: str) -> bool:
 def passed_on(trees: Iterable[ast.Module], loader: str) -> tuple[int, bool]:
     """Of a loop that hands a batch on (`model(batch)`): how many things the program's own function takes out of it, 0
     where none tells; and whether, as far as the code shows, it is one tensor."""
-    parts = [part for tree in trees for part in ast.walk(tree)]
+    parts = [part for tree in trees for part in syntax.walk(tree)]
     own: dict[str, list[ast.FunctionDef]] = {}
     for part in parts:
         if isinstance(part, ast.FunctionDef):

@@ -324,9 +324,13 @@ def _named_in(result: Result, name: str) -> bool:
 
 
 def _next(waiting: list[Result], answers: dict[str, Any]) -> Result | None:
-    """The question to answer next: numbers first, since models are made of them before loaders are read."""
+    """The question to answer next: numbers first, since models are made of them before loaders are read. A side of a
+    shape that comes up behind a batch is a layer's of that batch (`rows = net(x).shape[2]`): known once the batch is.
+    """
     found = [one for one in waiting if one.get("candidates") and one["name"] not in answers]
-    return min(found, key=lambda one: one["kind"] == "batch", default=None)
+    first = next((number for number, one in enumerate(found) if one["why"] == _OF_LOADER), len(found))
+    ahead = [one for number, one in enumerate(found) if number <= first or not one["params"].get("part")]
+    return min(ahead, key=lambda one: one["kind"] == "batch", default=None)
 
 
 def _goes_on(result: Result, answers: dict[str, Any], kind: str) -> bool:

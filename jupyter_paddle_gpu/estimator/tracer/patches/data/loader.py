@@ -39,7 +39,7 @@ from .ahead.drawn import largest_drawn
 from .ahead.next_batches import next_of_own
 from .ahead.passes import EPOCH
 from .batches import Kind, Made, Text, bytes_of, collated, kinds, largest_shape, made, numbers_of
-from .loaders import InStep, Loaders, is_cycled
+from .loaders import InStep, Loaders, description, is_cycled, own_size
 from .own_datasets import gives_one
 
 NEARLY = 0.95
@@ -56,7 +56,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
     loaders, changes, watch = runtime.of(Loaders), runtime.of(Changes), runtime.of(StepWatch)
     static_graphs.check_loader(runtime, loader)
     races.begin(runtime, loader)
-    text = _description(runtime, loader)
+    text = description(runtime, loader)
     batch: Any = None
     if text is None:
         with loaders.reading(loader):
@@ -65,7 +65,7 @@ def iterate(runtime: Tensors, loader: Any, made_at: tuple[int, int]) -> Iterator
         text = batch if isinstance(batch, Text) else None
         count = EPOCH if isinstance(loader.dataset, UnseenData) or loaders.are_samples else count
     if text is not None:
-        size, count = loaders.described_size(text), EPOCH
+        size, count = loaders.described_size(text, own_size(runtime, loader)), EPOCH
         batch = made_up(runtime, loader, _told(runtime, loader, text, size))
     if size:
         loaders.take_size(runtime, loader, size, text)
@@ -156,17 +156,6 @@ def _short(behind: Rest, loader: Any, size: int) -> int:
     behind.is_short_last = total > size and total % size > 0
     behind.has_short = behind.is_short_last and behind.fixes(size)
     return total % size
-
-
-def _description(runtime: Tensors, loader: Any) -> str | None:
-    """What the batches of a loader look like, where that was answered; of data that is not here as those of another
-    loader, in its own size, where only that one's was."""
-    data = runtime.of(AbsentData)
-    name = data.loaders.get(id(loader), ("",))[0]
-    own = data.description(name) if name else None
-    if own is None and isinstance(getattr(loader, "dataset", None), UnseenData):
-        return data.any_description()
-    return own
 
 
 def _unknown(batch: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from ...session import Session
 from ...undecided.absent_data import AbsentData
 from ...undecided.descriptions import size_of
+from ...undecided.unseen_data import UnseenData
 
 Sides = tuple[tuple[int, ...], ...]
 """The shapes of a batch's tensors."""
@@ -30,6 +31,26 @@ def is_cycled(frame: FrameType) -> bool:
     beginning of the next pass, where most do."""
     cycles = [one for one in gc.get_objects() if type(one) is itertools.cycle]
     return any(getattr(one, "gi_frame", None) is frame for one in gc.get_referents(*cycles))
+
+
+def description(session: Session, loader: Any) -> str | None:
+    """What the batches of a loader look like, where that was answered; of data that is not here as those of another
+    loader, in its own size, where only that one's was."""
+    data = session.of(AbsentData)
+    name = data.loaders.get(id(loader), ("",))[0]
+    own = data.description(name) if name else None
+    if own is None and isinstance(getattr(loader, "dataset", None), UnseenData):
+        return data.any_description()
+    return own
+
+
+def own_size(session: Session, loader: Any) -> int | None:
+    """Samples of a batch that a loader was made with, where another one's was described."""
+    data = session.of(AbsentData)
+    is_own = data.answers.get(data.loaders.get(id(loader), ("",))[0]) is not None
+    is_made = is_own or getattr(loader.dataset, "is_loader", False)
+    size = None if is_made else getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
+    return size if type(size) is int else None
 
 
 class InStep(NamedTuple):
@@ -134,9 +155,13 @@ class Loaders:
         elif name not in self.fitting:  # else one of an evaluation, which is called the same
             session.note("batch_of_another_size", name=name, answered=size_of(text), own=own)
 
-    def described_size(self, text: str) -> int:
-        """Samples of a batch that was described, or as many as are asked for."""
-        return max(1, (self.batch_size or size_of(text)) // self.divided_by)
+    def described_size(self, text: str, own: int | None = None) -> int:
+        """Samples of a batch that was described, or as many as are asked for.
+
+        Args:
+            own: those of a loader that gives batches like it.
+        """
+        return max(1, (self.batch_size or own or size_of(text)) // self.divided_by)
 
     @contextmanager
     def reading(self, loader: Any) -> Iterator[None]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
+from ... import syntax
 from ...syntax import nodes
 from ..hints import Hints, Shape
 from ..models import input_width
@@ -99,7 +100,7 @@ def branched(size: int, count: int, found: Hints) -> Iterator[tuple[str, list[Ar
 def _placed(arrays: list[Array], label: Array, count: int, found: Hints) -> list[Array]:
     """A batch whose things stand where the loop takes them for a model (`net(mels, faces)` of `faces, mels, wanted`),
     the others being labels."""
-    for node in ast.walk(found.tree):
+    for node in syntax.walk(found.tree):
         match node:
             case ast.Call(args=[*given]) if len(given) == len(arrays) and all(
                 isinstance(one, ast.Name) for one in given

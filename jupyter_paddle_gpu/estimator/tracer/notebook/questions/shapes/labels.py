@@ -8,6 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from ... import syntax
 from ..hints import Hints, Shape
 from .constants import windows
 from .specified import Array
@@ -57,7 +58,7 @@ COLUMN = re.compile(r"reshape\(\s*[\[(]?\s*-1\s*,\s*1\b|newaxis|\[\s*:\s*,\s*Non
 def _gives_entries(found: Hints) -> bool:
     """Whether the label of a sample is an entry of something (`return self.x[i], self.y[i]`), and nothing speaks of
     columns: a batch has one number for each sample then."""
-    given = (node.value.elts[-1] for part in ast.walk(found.tree)
+    given = (node.value.elts[-1] for part in syntax.walk(found.tree)
              if isinstance(part, ast.FunctionDef) and part.name == "__getitem__" for node in ast.walk(part)
              if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple) and node.value.elts)  # fmt: skip
     return any(isinstance(one, ast.Subscript) for one in given) and not COLUMN.search(found.text)

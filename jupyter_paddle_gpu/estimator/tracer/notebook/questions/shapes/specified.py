@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from ... import syntax
 from ...sites import name_of
 from ..hints import Hints, Shape
 from ..numbers import CELLS
@@ -24,7 +25,7 @@ def specified(size: int, found: Hints) -> Iterator[Sourced]:
 
 def summarised(size: int, found: Hints) -> Iterator[Sourced]:
     """What `paddle.summary(net, (1, 3, 224, 224))` and its like call the model with."""
-    for node in ast.walk(found.tree):
+    for node in syntax.walk(found.tree):
         if not (isinstance(node, ast.Call) and name_of(node.func) in {"summary", "flops"}):
             continue
         for given in (*node.args, *(word.value for word in node.keywords if word.arg in {"input_size", "input"})):
