@@ -90,6 +90,11 @@ def _place(session: Session, original: Replacement, device: Any = None, *args: A
     return core.CPUPlace() if named or isinstance(device, int) else original(device, *args, **kwargs)
 
 
+def _paddle_place(session: Session, original: Replacement, device: Any = None) -> Any:
+    """The same; a number is no name here, and is refused."""
+    return original(device) if isinstance(device, int) else _place(session, original, device)
+
+
 def _chosen(session: Session, original: Replacement, device: Any, *args: Any, **kwargs: Any) -> None:
     """`set_device`: nothing is set, the trace has one device. Words that no build knows are refused."""
     if isinstance(device, str) and session.of(DeviceNames).holds(device):
@@ -261,4 +266,4 @@ def patches() -> Iterator[Patch]:
     yield Patch(framework.EagerParamBase, "_copy_to", _parameter_copy)
     for module in modules():
         if "_get_paddle_place" in vars(module):
-            yield Patch(module, "_get_paddle_place", _place)
+            yield Patch(module, "_get_paddle_place", _paddle_place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -152,7 +152,8 @@ def _predict(session: Session, original: Callable[..., Any], self: Any, *args: A
 
 def _split(session: Session, original: Callable[..., Any], data: Any, lengths: Any, *args: Any, **kwargs: Any) -> Any:
     session.of(Splits).drawn()
-    if isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths)):
+    is_list = isinstance(lengths, (Iterable, Unseen))
+    if is_list and (isinstance(data, (Unseen, UnseenData)) or is_unseen(list(lengths))):
         return [Unseen(data) if isinstance(data, Unseen) else UnseenData(data) for _ in lengths]
     return original(data, lengths, *args, **kwargs)
 

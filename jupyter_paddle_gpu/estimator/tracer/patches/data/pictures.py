@@ -9,7 +9,7 @@ import collections
 import errno
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def _opened(_: Any) -> Any:
 
 def _tensors(session: Session, original: Callable[..., Any], self: Any, tensors: Any) -> None:
     """`TensorDataset` of tensors of unknown content."""
-    if not is_unseen(list(tensors)):
+    if not isinstance(tensors, (Iterable, Unseen)) or not is_unseen(list(tensors)):
         original(self, tensors)
         return
     self.tensors = tensors

@@ -104,6 +104,9 @@ REFUSED = {
         )
         for given in ("level=None", "dtype=3", "custom_white_list=3", "custom_black_list=3")
     },
+    "a data set of no tensors": training(after="paddle.io.TensorDataset(2)"),
+    "parts of no list": training(after="paddle.io.random_split(paddle.io.TensorDataset([net.weight]), 2)"),
+    "a number for a place": training(after="paddle.io.DataLoader(paddle.io.TensorDataset([net.weight]), places=2)"),
     "a layer's argument given twice": training(x="nn.Dropout(0.5, p=0.5)(paddle.rand([4, 4]))"),
     "an optimizer's argument given twice": training(x="paddle.optimizer.SGD(0.1, learning_rate=0.1)"),
     "a function's argument given twice": training(loss="F.dropout(net(x), 0.5, p=0.5).mean()"),
