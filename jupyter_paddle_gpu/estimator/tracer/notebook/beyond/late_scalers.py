@@ -1,7 +1,8 @@
-"""A scaler that a later round asks for what Paddle refuses (`if epoch < 1: scaler.update()` of three epochs).
+"""A scaler that a later round asks for what Paddle refuses (`if epoch < 1: scaler.update()` of three epochs), or a
+learning rate that ends before the training does (`OneCycleLR(total_steps=EPOCHS)`, stepped with each batch).
 
-The rounds behind the step are not run. But what a loop does with its scalers often hangs on its count alone, and what
-a scaler takes hangs on what was called before: so the round that fails is known.
+The rounds behind the step are not run. But what a loop does with these often hangs on its count alone, and what they
+take hangs on what was called before: so the round that fails is known.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from paddle.amp import AmpScaler
 from paddle.io import DataLoader
+from paddle.optimizer.lr import OneCycleLR
 
 from ... import call_stack
 from ...patches.data.loaders import Loaders
@@ -23,6 +25,8 @@ from ...session import Session
 _STEPS = re.compile(r"\.(step|unscale_)\s*\(")
 _HARMLESS = frozenset(("scale", "is_enable", "state_dict", "get_init_loss_scaling"))
 """Methods of a scaler that leave its state."""
+_RATES = frozenset(("get_lr", "state_dict", "state_keys"))
+"""The same of a scheduler."""
 _UNSURE = ("data_", "dataset_", "stand_in_", "value_failed")
 """Notes that say that numbers or lengths of the program may be others."""
 _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Try, ast.While, ast.Match)
@@ -30,7 +34,7 @@ _LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.Yield
 _FUNCTIONS = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _PLAIN = (ast.Compare, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.expr_context)
 _OPERATORS = (ast.cmpop, ast.boolop, ast.operator, ast.unaryop)
-_MOST = 20_000
+_MOST = 200_000
 """Statements that are gone through."""
 _READY, _UNSCALED, _STEPPED = range(3)
 _REFUSED: Mapping[tuple[str, int], str] = {
@@ -48,7 +52,7 @@ class _UnknownError(Exception):
 
 class _Refused(NamedTuple):
     line: int
-    problem: RuntimeError
+    problem: Exception
 
 
 def look(session: Session, frames: Iterable[tuple[FrameType, int]], sources: Mapping[int, str]) -> None:
@@ -86,7 +90,7 @@ def _holds(node: ast.stmt, line: int) -> bool:
 
 
 class _Rounds:
-    """Goes through the rounds of a loop with nothing but the states of its scalers.
+    """Goes through the rounds of a loop with nothing but the states of its scalers, and the steps of its schedulers.
 
     Attributes:
         refused: the first call that Paddle refuses; None where there is none.
@@ -95,13 +99,19 @@ class _Rounds:
     def __init__(self, frame: FrameType, loop: ast.For) -> None:
         nodes = list(ast.walk(loop))
         self._frame, self._states, self._steps = frame, dict[tuple[str, str], int](), 0
-        self._scalers = {one.id for one in nodes if isinstance(one, ast.Name) and self._scales(one.id)}
+        names = {one.id for one in nodes if isinstance(one, ast.Name)}
+        self._scalers = {name for name in names if self._scales(name)}
+        rates = {name: _value(name, frame) for name in names}
+        # What was stepped before the loop comes on top: so many steps are one too many in any case.
+        self._left = {name: int(one.total_steps) for name, one in rates.items() if isinstance(one, OneCycleLR)}
+        self._followed = self._scalers | self._left.keys()
+        self._known = dict[int, tuple[bool, frozenset[str]]]()
         self._bound = {one.id for one in nodes if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load)}
         calls = {id(one.func.value) for one in nodes if _is_method(one)}  # type: ignore[attr-defined]
-        if any(isinstance(one, ast.Name) and one.id in self._scalers and id(one) not in calls for one in nodes):
+        if any(isinstance(one, ast.Name) and one.id in self._followed and id(one) not in calls for one in nodes):
             raise _UnknownError  # it is given to something else
         self.refused: _Refused | None = None
-        if self._scalers and not self._scalers & self._bound:
+        if self._followed and not self._followed & self._bound:
             if any(isinstance(one, _LEAVING) for one in nodes):
                 raise _UnknownError
             self._loop(loop, {})
@@ -111,7 +121,15 @@ class _Rounds:
         return isinstance(value, AmpScaler) and value.is_enable() and value.is_use_dynamic_loss_scaling()
 
     def _concerns(self, node: ast.AST) -> bool:
-        return any(isinstance(one, ast.Name) and one.id in self._scalers for one in ast.walk(node))
+        return self._about(node)[0]
+
+    def _about(self, node: ast.AST) -> tuple[bool, frozenset[str]]:
+        """Whether code concerns one of them, and the names that it binds: looked at once, however many the rounds."""
+        if id(node) not in self._known:
+            names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+            bound = frozenset(one.id for one in names if not isinstance(one.ctx, ast.Load))
+            self._known[id(node)] = any(one.id in self._followed for one in names), bound
+        return self._known[id(node)]
 
     def _loop(self, loop: ast.For, counts: dict[str, int]) -> None:
         count, rounds = self._counted(loop)
@@ -163,10 +181,10 @@ class _Rounds:
                 self._statement(statement, counts)
 
     def _statement(self, statement: ast.stmt, counts: dict[str, int]) -> None:
-        if not self._concerns(statement):
-            for one in ast.walk(statement):
-                if isinstance(one, ast.Name) and not isinstance(one.ctx, ast.Load):
-                    counts.pop(one.id, None)
+        concerns, bound = self._about(statement)
+        if not concerns:
+            for name in bound:
+                counts.pop(name, None)
             return
         match statement:
             case ast.For():
@@ -200,6 +218,15 @@ class _Rounds:
 
     def _call(self, call: ast.Call) -> None:
         match call:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=rate), attr=method)) if rate in self._left:
+                if method == "step" and not (call.args or call.keywords):
+                    self._left[rate] -= 1
+                    if self._left[rate] < 0:
+                        most = int(_value(rate, self._frame).total_steps)
+                        ended = f"Tried to step {most + 1} times. However the number of total steps is {most}"
+                        self.refused = self.refused or _Refused(call.lineno, ValueError(ended))
+                elif method not in _RATES:
+                    raise _UnknownError
             case ast.Call(func=ast.Attribute(value=ast.Name(id=scaler), attr=method)) if scaler in self._scalers:
                 if method in _HARMLESS:
                     return

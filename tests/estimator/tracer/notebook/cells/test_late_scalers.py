@@ -1,6 +1,9 @@
-"""What a scaler is asked for in a later round, and refuses, is told beside the figure, where counts alone decide it."""
+"""What a scaler or a schedule is asked for in a later round, and refuses, is told beside the figure where counts alone
+decide it."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -55,6 +58,27 @@ FINE = {
         "batches =", "other = paddle.amp.GradScaler()\nbatches ="
     ),
 }
+RATES = """
+import paddle
+net = paddle.nn.Linear(3, 2)
+EPOCHS = 30
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.rand([64, 3])]), batch_size=8)
+schedule = paddle.optimizer.lr.OneCycleLR(max_learning_rate=0.1, total_steps={steps})
+opt = paddle.optimizer.SGD(schedule, parameters=net.parameters())
+for epoch in range(EPOCHS):
+    for (x,) in loader:
+        net(x).mean().backward()
+        opt.step()
+        opt.clear_grad()
+        {each}
+    {last}
+"""
+"""A schedule as long as the training's epochs, which is stepped with each batch."""
+ENDED = "ValueError: Tried to step 31 times. However the number of total steps is 30"
+LATE["a schedule that ends"] = (RATES.format(steps="EPOCHS", each="schedule.step()", last="pass"), 13, ENDED)
+FINE["a schedule of all batches"] = RATES.format(steps="EPOCHS * len(loader)", each="schedule.step()", last="pass")
+FINE["a schedule of epochs"] = RATES.format(steps="EPOCHS", each="pass", last="schedule.step()")
+FINE["a schedule that is set"] = RATES.format(steps="EPOCHS", each="schedule.step(epoch)", last="pass")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +92,7 @@ def test_the_call_that_is_refused_is_told_with_the_figure(name, traced):
     source, line, error = LATE[name]
     row = traced[name]
     assert (row["status"], row["stop"]["error"], row["stop"]["line"]) == ("ok", error, line)
-    assert "scaler." in source.split("\n")[line - 1]
+    assert re.search(r"(scaler|schedule)\.", source.split("\n")[line - 1])
     assert row["peak"]
 
 
