@@ -181,7 +181,7 @@ def test_an_optimizer_that_never_updates_does_not_make_the_step_a_first_one(trac
 
 def test_what_is_missing_is_asked_before_time_runs_out(traced):
     assert traced["endless"]["status"] == "needs_input"
-    assert traced["endless"]["questions"] == ["path_missing"]
+    assert traced["endless"]["questions"] == ["time_up", "path_missing"]  # where it was, and what it looked for
 
 
 def test_a_teacher_is_no_model_that_trains(traced):
