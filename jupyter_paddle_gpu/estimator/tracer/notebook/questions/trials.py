@@ -144,16 +144,13 @@ class _Runs:
         return found
 
 
-_SIDE = re.compile(r"(\w+)_shape_\w+")
-
-
 def _without_sides(
     asked: list[Result], answers: dict[str, Any], held: Result | None, runs: _Runs, goes_on: Callable[[], bool]
 ) -> list[Result]:
     """The questions without those for a side of a tensor that is described as a whole (`x_shape_1` beside `x`), which
     take nothing then; their answers go with them."""
     whole = {one["name"] for one in asked if one["kind"] == "batch" and one["suggestion"] is not None}
-    sides = {one["name"] for one in asked if (of := _SIDE.fullmatch(one["name"])) is not None and of[1] in whole}
+    sides = {one["name"] for one in asked if one["params"].get("part", "").partition(".shape")[0] in whole}
     others = {name: one for name, one in answers.items() if name not in sides}
     if held is None or held["status"] == "needs_input" or not sides or not goes_on():
         return asked
